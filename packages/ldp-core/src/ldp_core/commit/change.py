@@ -1,0 +1,79 @@
+"""What one commit does to a table, and what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.update import TableUpdate
+
+
+@dataclass(frozen=True)
+class Base:
+    """The state of a table that a change is built on.
+
+    Attributes:
+        catalog: Its catalog.
+        identifier: ``(namespace, table)``.
+        metadata: Current metadata; of a table that does not exist yet, the staged one (ids and location are final).
+        io: Opens its files.
+        exists: Whether the table is in the catalog.
+        creation: For a table that does not exist: the updates that create it, to be committed under AssertCreate.
+    """
+
+    catalog: Catalog
+    identifier: tuple[str, str]
+    metadata: TableMetadata
+    io: FileIO
+    exists: bool
+    creation: tuple[TableUpdate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One snapshot to be published.
+
+    Attributes:
+        operation: ``append``, ``overwrite``, ``delete`` or ``replace``, as Iceberg names them.
+        added: Data files already written, uncommitted.
+        removed: Data files of the base that the snapshot drops.
+        updates: Metadata updates of the same commit, before the snapshot (schema evolution).
+        schema_id: The schema the snapshot is written with; None for the base's current one.
+        summary: More keys for the snapshot summary.
+        properties: Table properties set in the same commit.
+        info: The builder's own; handed back with the result.
+    """
+
+    operation: str
+    added: tuple[DataFile, ...] = ()
+    removed: tuple[DataFile, ...] = ()
+    updates: tuple[TableUpdate, ...] = ()
+    schema_id: int | None = None
+    summary: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    info: Any = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A change that took effect.
+
+    Attributes:
+        base: What it was built on in the end.
+        change: As it was committed.
+        snapshot_id: The new snapshot.
+        attempts: Commits sent, lost races included.
+        metadata_location: The metadata file that holds it.
+    """
+
+    base: Base
+    change: Change
+    snapshot_id: int
+    attempts: int
+    metadata_location: str

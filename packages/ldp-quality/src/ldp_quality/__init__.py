@@ -1,0 +1,1 @@
+"""Data quality checks for LDP."""
