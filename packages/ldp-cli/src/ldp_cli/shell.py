@@ -1,0 +1,149 @@
+"""One place turns what a command raises into a line, a JSON object and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+import click
+from ldp_core.errors import LDPError, UsageError
+
+from ldp_cli.root import root
+
+INTERRUPTED = 130
+
+
+class _Signals:
+    """SIGINT and SIGTERM as KeyboardInterrupt, so that ``finally`` blocks run; remembers that one came."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def listen(self) -> None:
+        """Take both signals over, when this is the main thread."""
+        try:
+            signal.signal(signal.SIGINT, self._handle)
+            signal.signal(signal.SIGTERM, self._handle)
+        except ValueError:
+            return
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.came = True
+        raise KeyboardInterrupt
+
+
+def run(args: list[str]) -> int:
+    """Run a command line.
+
+    Args:
+        args: The words after ``ldp``.
+
+    Returns:
+        The exit code; see ``ldp_cli.main.main``.
+    """
+    signals = _Signals()
+    signals.listen()
+    _hush_warnings(args)
+    try:
+        code = root.main(args, prog_name="ldp", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _interrupted()
+    except BrokenPipeError:
+        return _nobody_reads()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else error.format_message())
+        return 1
+    except Exception as error:
+        if signals.came:
+            return _interrupted()
+        return _report(_as_ldp_error(error), error, args)
+
+
+def _as_ldp_error(error: Exception) -> LDPError:
+    """Any error as one of the tree; one that nobody meant says its class."""
+    if isinstance(error, LDPError):
+        return error
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "ldp"
+        return UsageError(_uncapitalised(error.format_message()), hint=f"see {command} --help")
+    if isinstance(error, click.ClickException):
+        return LDPError(error.format_message())
+    first = (str(error).strip().splitlines() or [""])[0]
+    name = type(error).__name__
+    return LDPError(f"{name}: {first}" if first else name, hint="run with -v for the traceback")
+
+
+def _report(error: LDPError, cause: Exception, args: list[str]) -> int:
+    """Print an error for people and, with ``--json``, for programs; return its exit code."""
+    problems = [problem for problem in getattr(error, "problems", ()) if problem.severity == "error"]
+    texts = [str(problem) for problem in problems] if len(problems) > 1 else [_line_of(error)]
+    if _wants_traceback(args):
+        import traceback
+
+        click.echo(_masked("".join(traceback.format_exception(cause))), err=True, nl=False)
+    for text in texts:
+        click.echo(f"ldp: error: {_masked(text)}", err=True)
+    if _wants_json(args):
+        import json
+
+        body = error.to_dict()
+        if len(problems) > 1:
+            body["problems"] = [problem.to_dict() for problem in problems]
+        click.echo(_masked(json.dumps({"error": body}, indent=2, ensure_ascii=False, default=str)))
+    return error.exit_code
+
+
+def _line_of(error: LDPError) -> str:
+    """The text of an error; the way to a traceback in parentheses, not as a remedy."""
+    if error.hint == "run with -v for the traceback":
+        return f"{error.message} ({error.hint})"
+    return str(error)
+
+
+def _wants_json(args: list[str]) -> bool:
+    return "--json" in args[: args.index("--")] if "--" in args else "--json" in args
+
+
+def _wants_traceback(args: list[str]) -> bool:
+    return any(word in ("-v", "-vv", "-vvv", "--verbose") for word in args)
+
+
+def _masked(text: str) -> str:
+    """The text without the secrets that the environment holds."""
+    try:
+        from ldp_core.config.secrets import mask
+    except ImportError:  # a broken installation must still be able to say so
+        return text
+    return mask(text)
+
+
+def _uncapitalised(text: str) -> str:
+    """``No such option: -x.`` as the middle of a line."""
+    text = text.strip().removesuffix(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _interrupted() -> int:
+    click.echo("ldp: interrupted", err=True)
+    return INTERRUPTED
+
+
+def _nobody_reads() -> int:
+    """The reader of a pipe went away: end without a word, and keep Python from flushing into it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _hush_warnings(args: list[str]) -> None:
+    """Keep the warnings of libraries from a user who did not ask for them."""
+    if not sys.warnoptions and not _wants_traceback(args):
+        import warnings
+
+        warnings.simplefilter("ignore")
