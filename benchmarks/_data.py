@@ -55,7 +55,10 @@ def lineitem(rows: int) -> Path:
     scale = f"{rows / 5_990_000:.4f}"
     part = path.with_suffix(".part")
     command = [str(generator), "csv", "-s", scale, "--tables", "lineitem", "--stdout"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process, part.open("wb") as out:
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+        part.open("wb") as out,
+    ):
         assert process.stdout is not None
         out.writelines(islice(process.stdout, rows + 1))
         process.stdout.close()
