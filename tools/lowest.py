@@ -1,0 +1,47 @@
+"""Run the test suite with the lowest version that each direct dependency allows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UV = ["sh", str(ROOT / "tools" / "uv")]
+PLACE = ROOT / ".venv-lowest"
+INSTALL = [
+    "--resolution",
+    "lowest-direct",
+    "-e",
+    "packages/ldp-core[excel,s3,postgres]",
+    "-e",
+    "packages/ldp-quality",
+    "-e",
+    "packages/ldp-cli",
+    "--group",
+    "test",
+    "--group",
+    "examples",
+]
+
+
+def main() -> int:
+    """Make the environment anew, show what it holds, test in it."""
+    environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    python = str(PLACE / "bin" / "python")
+    steps = [
+        [*UV, "venv", "--quiet", "--clear", "--no-project", "--python", sys.executable, str(PLACE)],
+        [*UV, "pip", "install", "--quiet", "--python", python, *INSTALL],
+        [*UV, "pip", "list", "--quiet", "--python", python],
+        [python, "-m", "pytest", "-n", "auto", "--maxprocesses", "4", "-m", "not service", "packages"],
+    ]
+    for step in steps:
+        code = subprocess.run(step, cwd=ROOT, env=environment, check=False).returncode
+        if code:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
