@@ -1,0 +1,116 @@
+"""What a Parquet file's own schema says of its field ids, read where the manifests cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ldp_core.tables.scan_types import nested_conflict
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.table.name_mapping import NameMapping
+
+_ID = b"PARQUET:field_id"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How one file is read in a schema; see ``ScanFile.names`` and ``ScanFile.reason``."""
+
+    names: Mapping[str, int] | None = None
+    reason: str | None = None
+    missing: frozenset[int] = frozenset()
+
+
+def file_schema(io: FileIO, path: str) -> pa.Schema:
+    """The Arrow schema in a Parquet file's footer, with field ids in the metadata of its fields."""
+    with io.new_input(path).open() as stream:
+        return pq.read_schema(stream)
+
+
+def fit(found: pa.Schema, wanted: Mapping[str, Any], mapping: NameMapping | None) -> Fit:
+    """Decide how a file is read.
+
+    Args:
+        found: The file's schema.
+        wanted: The read schema, as JSON.
+        mapping: The table's name mapping, for files without field ids.
+    """
+    columns: Sequence[pa.Field] = list(found)
+    everything = {column["id"] for column in wanted["fields"]}
+    if all(_has_ids(column) for column in columns):
+        written = {"fields": [_json(column) for column in columns]}
+        here = {column["id"] for column in written["fields"]}
+        return Fit(reason=nested_conflict(wanted, written), missing=frozenset(everything - here))
+    if mapping is None:
+        return Fit(reason="the file has no field ids and the table no name mapping")
+    names: dict[str, int] = {}
+    for entry in mapping.root:
+        for name in entry.names:
+            if name in found.names and entry.field_id is not None and entry.field_id in everything:
+                names[name] = entry.field_id
+    missing = frozenset(everything - set(names.values()))
+    if len({name.casefold() for name in found.names}) < len(found.names):
+        return Fit(names, "column names of the file differ only in case", missing)
+    for column in columns:
+        want = next((c for c in wanted["fields"] if c["id"] == names.get(column.name)), None)
+        if want is not None and not _same_names(column.type, want["type"]):
+            return Fit(names, f"nested names of column {column.name!r} differ from the table's", missing)
+    return Fit(names, None, missing)
+
+
+def _has_ids(column: pa.Field) -> bool:
+    """Whether a field and everything in it carries an id, as pyiceberg asks."""
+    return _ID in (column.metadata or {}) and all(_has_ids(child) for child in _children(column.type))
+
+
+def _children(kind: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_map(kind):
+        return [kind.key_field, kind.item_field]
+    if pa.types.is_struct(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [kind.field(position) for position in range(kind.num_fields)]
+    return []
+
+
+def _json(column: pa.Field) -> dict[str, Any]:
+    return {"id": int(column.metadata[_ID]), "name": column.name, "type": _json_type(column.type)}
+
+
+def _json_type(kind: pa.DataType) -> Any:
+    parts = [_json(child) for child in _children(kind)]
+    if pa.types.is_map(kind):
+        key, value = parts
+        return {
+            "type": "map",
+            "key-id": key["id"],
+            "key": key["type"],
+            "value-id": value["id"],
+            "value": value["type"],
+        }
+    if pa.types.is_struct(kind):
+        return {"type": "struct", "fields": parts}
+    if parts:
+        return {"type": "list", "element-id": parts[0]["id"], "element": parts[0]["type"]}
+    return "string"
+
+
+def _same_names(kind: pa.DataType, want: Any) -> bool:
+    """Whether nested fields of a file without ids bear the table's names, so that names find them."""
+    children = _children(kind)
+    if isinstance(want, str):
+        return not children
+    if want["type"] == "struct":
+        known = {child["name"]: child["type"] for child in want["fields"]}
+        return pa.types.is_struct(kind) and all(
+            child.name in known and _same_names(child.type, known[child.name]) for child in children
+        )
+    if want["type"] == "list":
+        return len(children) == 1 and _same_names(children[0].type, want["element"])
+    return len(children) == 2 and all(
+        _same_names(child.type, want[part]) for child, part in zip(children, ("key", "value"), strict=True)
+    )

@@ -1,0 +1,222 @@
+"""Plan a scan from a snapshot's manifests."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry
+from pyiceberg.typedef import Record
+
+from ldp_core.errors import SnapshotNotFound
+from ldp_core.tables.scan import DeleteFile, Scan, ScanFile
+from ldp_core.tables.scan_footers import Fit, file_schema, fit
+from ldp_core.tables.scan_types import duck_type, nested_conflict, nested_fields
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.table.metadata import TableMetadata
+
+_THREADS = 8
+_PATH_ID = 2147483546
+"""Reserved id of ``file_path`` in position delete files (table specification, reserved field ids)."""
+
+
+def plan(metadata: TableMetadata, io: FileIO, snapshot_id: int | None) -> Scan:
+    """See ``ldp_core.tables.scan.plan_scan``."""
+    snapshot = metadata.current_snapshot() if snapshot_id is None else metadata.snapshot_by_id(snapshot_id)
+    if snapshot_id is not None and snapshot is None:
+        known = ", ".join(str(item.snapshot_id) for item in metadata.snapshots) or "none"
+        raise SnapshotNotFound(f"no snapshot {snapshot_id}; known snapshots: {known}")
+    schema = _schema(metadata, None if snapshot_id is None or snapshot is None else snapshot.schema_id)
+    entries = [] if snapshot is None else _entries(snapshot.manifests(io), io)
+    data = [entry for entry in entries if entry.data_file.content == DataFileContent.DATA]
+    deletes = [entry for entry in entries if entry.data_file.content != DataFileContent.DATA]
+    files, used = _match(metadata, data, deletes)
+    fits = _fits(metadata, io, schema, data)
+    unreadable = _unreadable(schema)
+    return Scan(
+        table_uuid=str(metadata.table_uuid),
+        snapshot_id=None if snapshot is None else snapshot.snapshot_id,
+        schema=schema,
+        files=tuple(_with_fit(file, how, unreadable, used) for file, how in zip(files, fits, strict=True)),
+        deletes=tuple(_delete_file(entry) for entry in used),
+        table=(metadata, io),
+        properties=dict(io.properties),
+    )
+
+
+def _schema(metadata: TableMetadata, schema_id: int | None) -> dict[str, Any]:
+    by_id = {schema.schema_id: schema for schema in metadata.schemas}
+    chosen = metadata.schema() if schema_id is None else by_id.get(schema_id, metadata.schema())
+    body: dict[str, Any] = json.loads(chosen.model_dump_json())
+    return body
+
+
+def _entries(manifests: Iterable[Any], io: FileIO) -> list[ManifestEntry]:
+    live = [item for item in manifests if item.has_added_files() or item.has_existing_files()]
+    if len(live) < 2:
+        return [entry for item in live for entry in item.fetch_manifest_entry(io, discard_deleted=True)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        lists = pool.map(lambda item: item.fetch_manifest_entry(io, discard_deleted=True), live)
+        return [entry for entries in lists for entry in entries]
+
+
+def _match(
+    metadata: TableMetadata, data: list[ManifestEntry], deletes: list[ManifestEntry]
+) -> tuple[list[ScanFile], list[ManifestEntry]]:
+    """The data files with the delete files that apply to them, by the rules of scan planning.
+
+    A position delete applies to files of its partition that are not younger than it, an equality delete to
+    older ones only, and everywhere when its spec is unpartitioned.
+    """
+    specs = metadata.specs()
+    scoped: dict[Any, list[int]] = {}
+    for number, entry in enumerate(deletes):
+        scoped.setdefault(_scope(entry, specs), []).append(number)
+    applies: list[list[int]] = []
+    for entry in data:
+        file = entry.data_file
+        candidates = [
+            number
+            for scope in {("path", file.file_path), _partition_scope(file), ("global",)}
+            for number in scoped.get(scope, ())
+        ]
+        applies.append(sorted(n for n in candidates if _young_enough(deletes[n], entry)))
+    order = sorted({number for numbers in applies for number in numbers})
+    place = {number: position for position, number in enumerate(order)}
+    files = [
+        ScanFile(
+            path=entry.data_file.file_path,
+            size=entry.data_file.file_size_in_bytes,
+            rows=entry.data_file.record_count,
+            spec_id=entry.data_file.spec_id,
+            partition=_partition(entry.data_file, specs),
+            sequence=entry.sequence_number or 0,
+            deletes=tuple(place[number] for number in numbers),
+        )
+        for entry, numbers in zip(data, applies, strict=True)
+    ]
+    return files, [deletes[number] for number in order]
+
+
+def _young_enough(delete: ManifestEntry, data: ManifestEntry) -> bool:
+    theirs, ours = delete.sequence_number or 0, data.sequence_number or 0
+    return theirs > ours if _kind(delete.data_file) == "equality" else theirs >= ours
+
+
+def _scope(entry: ManifestEntry, specs: Mapping[int, Any]) -> tuple[Any, ...]:
+    file = entry.data_file
+    if file.content == DataFileContent.EQUALITY_DELETES and specs[file.spec_id].is_unpartitioned():
+        return ("global",)
+    lower, upper = file.lower_bounds or {}, file.upper_bounds or {}
+    path = lower.get(_PATH_ID)
+    if file.content == DataFileContent.POSITION_DELETES and path and path == upper.get(_PATH_ID):
+        return ("path", path.decode())
+    return _partition_scope(file)
+
+
+def _partition_scope(file: DataFile) -> tuple[Any, ...]:
+    return ("partition", file.spec_id, file.partition or Record())
+
+
+def _kind(file: DataFile) -> str:
+    if file.file_format == FileFormat.PUFFIN:
+        return "vector"
+    return "equality" if file.content == DataFileContent.EQUALITY_DELETES else "position"
+
+
+def _delete_file(entry: ManifestEntry) -> DeleteFile:
+    file = entry.data_file
+    return DeleteFile(
+        path=file.file_path,
+        size=file.file_size_in_bytes,
+        rows=file.record_count,
+        kind=_kind(file),
+        sequence=entry.sequence_number or 0,
+        equality_ids=tuple(file.equality_ids or ()),
+    )
+
+
+def _partition(file: DataFile, specs: Mapping[int, Any]) -> dict[str, Any]:
+    names = [item.name for item in specs[file.spec_id].fields]
+    return {name: _plain(file.partition[position]) for position, name in enumerate(names)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _fits(
+    metadata: TableMetadata, io: FileIO, schema: Mapping[str, Any], data: list[ManifestEntry]
+) -> list[Fit]:
+    """How each file is read; opens only the footers that have to be seen."""
+    mapping = metadata.name_mapping()
+    doubtful = mapping is not None or _nested_doubt(metadata, schema)
+    identities = _identities(metadata)
+
+    def one(entry: ManifestEntry) -> Fit:
+        file = entry.data_file
+        if file.file_format != FileFormat.PARQUET:
+            return Fit(reason=f"the file's format is {file.file_format.name}")
+        if not doubtful and file.record_count and _has_counts(file, identities.get(file.spec_id, set())):
+            return Fit()
+        how = fit(file_schema(io, file.file_path), schema, mapping)
+        if how.reason is None and how.missing & identities.get(file.spec_id, set()):
+            return replace(how, reason="a partition column stands only in the partition, not in the file")
+        return how
+
+    if len(data) < 2:
+        return [one(entry) for entry in data]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(one, data))
+
+
+def _has_counts(file: DataFile, identities: set[int]) -> bool:
+    """Whether the manifest's counts by field id show that the writer knew ids and every identity column."""
+    counted = set(file.value_counts or {})
+    return bool(counted) and identities <= counted
+
+
+def _identities(metadata: TableMetadata) -> dict[int, set[int]]:
+    """Source columns of identity partitions, by spec."""
+    return {
+        number: {item.source_id for item in spec.fields if str(item.transform) == "identity"}
+        for number, spec in metadata.specs().items()
+    }
+
+
+def _nested_doubt(metadata: TableMetadata, schema: Mapping[str, Any]) -> bool:
+    """Whether some file may have been written with other nested names than the read schema's."""
+    if next(nested_fields(schema), None) is None:
+        return False
+    known = {item.schema_id for item in metadata.schemas}
+    if known != set(range(max(known) + 1)):
+        return True
+    return any(
+        nested_conflict(schema, json.loads(item.model_dump_json())) is not None for item in metadata.schemas
+    )
+
+
+def _unreadable(schema: Mapping[str, Any]) -> str | None:
+    for column in schema["fields"]:
+        if duck_type(column["type"]) is None:
+            return f"column {column['name']!r} has a type that DuckDB's Parquet reader does not map"
+    for _, _, name, child in nested_fields(schema):
+        if child.get("initial-default") is not None:
+            return f"nested field {name!r} has a default"
+    return None
+
+
+def _with_fit(file: ScanFile, how: Fit, unreadable: str | None, used: list[ManifestEntry]) -> ScanFile:
+    vector = any(_kind(used[number].data_file) == "vector" for number in file.deletes)
+    reason = how.reason or unreadable or ("a deletion vector" if vector else None)
+    return replace(file, names=how.names, reason=reason)

@@ -1,0 +1,96 @@
+"""Iceberg types, in the JSON form of the table specification, as DuckDB types. Standard library only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ldp_core._duck import ident
+
+_PLAIN = {
+    "boolean": "BOOLEAN",
+    "int": "INTEGER",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+    "timestamp_ns": "TIMESTAMP_NS",
+    "string": "VARCHAR",
+    "uuid": "UUID",
+    "binary": "BLOB",
+}
+
+
+def duck_type(kind: Any) -> str | None:
+    """The DuckDB type of an Iceberg type, or None where DuckDB has none that holds every value.
+
+    Args:
+        kind: A type of a schema's JSON: a word or an object.
+    """
+    if isinstance(kind, str):
+        return _primitive(kind)
+    if kind["type"] == "list":
+        element = duck_type(kind["element"])
+        return None if element is None else f"{element}[]"
+    if kind["type"] == "map":
+        key, value = duck_type(kind["key"]), duck_type(kind["value"])
+        return None if key is None or value is None else f"MAP({key}, {value})"
+    parts = [(child["name"], duck_type(child["type"])) for child in kind["fields"]]
+    names = {name.casefold() for name, _ in parts}
+    if not parts or len(names) < len(parts) or any(part is None for _, part in parts):
+        return None
+    return f"STRUCT({', '.join(f'{ident(name)} {part}' for name, part in parts)})"
+
+
+def _primitive(word: str) -> str | None:
+    if word in _PLAIN:
+        return _PLAIN[word]
+    if word.startswith("fixed"):
+        return "BLOB"
+    if match := re.fullmatch(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)", word):
+        return f"DECIMAL({match[1]},{match[2]})"
+    return None
+
+
+def nested_fields(schema: Mapping[str, Any]) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
+    """The fields of structs below the top level.
+
+    Yields:
+        The id of the struct (of its field, element, key or value), the field's own id, its name and its JSON.
+    """
+    for column in schema["fields"]:
+        yield from _inside(column["id"], column["type"])
+
+
+def _inside(owner: int, kind: Any) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
+    if isinstance(kind, str):
+        return
+    if kind["type"] == "struct":
+        for child in kind["fields"]:
+            yield owner, child["id"], child["name"], child
+            yield from _inside(child["id"], child["type"])
+    elif kind["type"] == "list":
+        yield from _inside(kind["element-id"], kind["element"])
+    else:
+        yield from _inside(kind["key-id"], kind["key"])
+        yield from _inside(kind["value-id"], kind["value"])
+
+
+def nested_conflict(wanted: Mapping[str, Any], written: Mapping[str, Any]) -> str | None:
+    """Why nested fields written in one schema cannot be found by name in another, or None.
+
+    DuckDB finds columns by id, but the fields of a struct by name (without case): a field renamed since
+    would read as NULL, and a field that took the name of a dropped one would read the dropped one's values.
+    """
+    ids = {child: name for _, child, name, _ in nested_fields(wanted)}
+    names = {(owner, name.casefold()): child for owner, child, name, _ in nested_fields(wanted)}
+    for owner, child, name, _ in nested_fields(written):
+        if child in ids and ids[child].casefold() != name.casefold():
+            return f"nested field {name!r} was renamed to {ids[child]!r}"
+        if names.get((owner, name.casefold()), child) != child:
+            return f"nested field {name!r} was dropped and added again"
+    return None
