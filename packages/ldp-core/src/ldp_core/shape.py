@@ -85,20 +85,34 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """A name that means another plugin where a second key holds a word: ``JSON`` with engine ``BIGQUERY``."""
+
+    name: str
+    key: str
+    value: str
+    entry: str
+
+
+@dataclass(frozen=True)
 class Named:
     """An object whose shape is that of the plugin named by one of its keys.
 
     Attributes:
         group: The entry-point group, such as ``ldp.checks``.
-        by: The key that holds the plugin's name, such as ``check``.
+        by: The key that holds the plugin's name, such as ``check``. Names are compared without case.
         default: The name where the key is absent; None makes the key required.
         aliases: Other spellings to entry names, compared without case.
+        also: Keys that every such object may have; a plugin's own key of the same name wins.
+        variants: Names that a second key turns into another plugin.
     """
 
     group: str
     by: str
     default: str | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[Key, ...] = ()
+    variants: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,7 @@
-"""LDP."""
+"""Configs: loading, validation, named catalogs, secrets, hashes, JSON Schema."""
+
+from __future__ import annotations
+
+from ldp_core.config.model import Config
+
+__all__ = ["Config"]

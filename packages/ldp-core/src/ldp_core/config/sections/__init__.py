@@ -1,0 +1,1 @@
+"""The sections of a config's ``metadata`` that the core understands."""
