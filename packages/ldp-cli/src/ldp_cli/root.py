@@ -28,15 +28,7 @@ class PluginGroup(click.Group):
         Raises:
             ConfigError: Two packages offer it, or it does not import.
         """
-        points = _entry_points.in_group(GROUP).get(cmd_name, ())
-        if not points:
-            return None
-        if len(points) > 1:
-            owners = " and ".join(sorted(point.owner for point in points))
-            raise ConfigError(f"command {cmd_name!r} is offered by {owners}", hint="uninstall one of them")
-        command = _load(cmd_name, points[0])
-        _add_common(command)
-        return command
+        return _command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -61,13 +53,13 @@ class PluginGroup(click.Group):
         """Write the list of commands, broken ones with the reason."""
         names = self.list_commands(ctx)
         width = formatter.width - 6 - max(map(len, names), default=0)
-        rows = [(name, self._short_help(ctx, name, width)) for name in names]
+        rows = ((name, self._short_help(name, width)) for name in names)
         with formatter.section("Commands"):
-            formatter.write_dl([row for row in rows if row[1] is not None] or [("none", "")])
+            formatter.write_dl([(name, text) for name, text in rows if text is not None] or [("none", "")])
 
-    def _short_help(self, ctx: click.Context, name: str, width: int) -> str | None:
+    def _short_help(self, name: str, width: int) -> str | None:
         try:
-            command = self.get_command(ctx, name)
+            command = _command(name)
         except ConfigError as error:
             return f"(broken) {error.message.removeprefix(f'command {name!r} ')}"
         return None if command is None or command.hidden else command.get_short_help_str(width)
@@ -95,16 +87,25 @@ def root(ctx: click.Context, verbose: int, quiet: bool) -> None:
         ctx.exit(1)
 
 
-def _load(name: str, point: _entry_points.EntryPoint) -> click.Command:
+def _command(name: str) -> click.Command | None:
+    """The command of that name, imported; None when no package offers it."""
+    points = _entry_points.in_group(GROUP).get(name, ())
+    if not points:
+        return None
+    if len(points) > 1:
+        owners = " and ".join(sorted(point.owner for point in points))
+        raise ConfigError(f"command {name!r} is offered by {owners}", hint="uninstall one of them")
+    owner = points[0].owner
     try:
-        command = point.load()
-    except Exception as error:
+        command = points[0].load()
+    except (Exception, SystemExit) as error:
         raise ConfigError(
-            f"command {name!r} of {point.owner} does not load: {type(error).__name__}: {error}",
-            hint=f"reinstall or remove {point.owner}",
+            f"command {name!r} of {owner} does not load: {type(error).__name__}: {error}",
+            hint=f"reinstall or remove {owner}",
         ) from error
     if not isinstance(command, click.Command):
-        raise ConfigError(f"command {name!r} of {point.owner} is no click command: {point.value}")
+        raise ConfigError(f"command {name!r} of {owner} is no click command: {points[0].value}")
+    _add_common(command)
     return command
 
 

@@ -6,13 +6,16 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import Any
 
 import click
+from ldp_core._output import print_json
 from ldp_core.errors import LDPError, UsageError
 
 from ldp_cli.root import root
 
 INTERRUPTED = 130
+TRACEBACK = "run with -v for the traceback"
 
 
 class _Signals:
@@ -77,7 +80,8 @@ def _as_ldp_error(error: Exception) -> LDPError:
         return LDPError(error.format_message())
     first = (str(error).strip().splitlines() or [""])[0]
     name = type(error).__name__
-    return LDPError(f"{name}: {first}" if first else name, hint="run with -v for the traceback")
+    text = f"{name}: {first}" if first else name
+    return LDPError(text, hint=TRACEBACK, retriable=isinstance(error, OSError))
 
 
 def _report(error: LDPError, cause: Exception, args: list[str]) -> int:
@@ -91,18 +95,16 @@ def _report(error: LDPError, cause: Exception, args: list[str]) -> int:
     for text in texts:
         click.echo(f"ldp: error: {_masked(text)}", err=True)
     if _wants_json(args):
-        import json
-
         body = error.to_dict()
         if len(problems) > 1:
             body["problems"] = [problem.to_dict() for problem in problems]
-        click.echo(_masked(json.dumps({"error": body}, indent=2, ensure_ascii=False, default=str)))
+        print_json({"error": _masked(body)})
     return error.exit_code
 
 
 def _line_of(error: LDPError) -> str:
     """The text of an error; the way to a traceback in parentheses, not as a remedy."""
-    if error.hint == "run with -v for the traceback":
+    if error.hint == TRACEBACK:
         return f"{error.message} ({error.hint})"
     return str(error)
 
@@ -112,16 +114,19 @@ def _wants_json(args: list[str]) -> bool:
 
 
 def _wants_traceback(args: list[str]) -> bool:
-    return any(word in ("-v", "-vv", "-vvv", "--verbose") for word in args)
+    return any(
+        word == "--verbose" or (word[:1] == "-" and "v" in word and set(word[1:]) <= set("vq"))
+        for word in args
+    )
 
 
-def _masked(text: str) -> str:
-    """The text without the secrets that the environment holds."""
+def _masked(value: Any) -> Any:
+    """A text or plain data without secrets."""
     try:
-        from ldp_core.config.secrets import mask
+        from ldp_core.config.secrets import masked
     except ImportError:  # a broken installation must still be able to say so
-        return text
-    return mask(text)
+        return value
+    return masked(value)
 
 
 def _uncapitalised(text: str) -> str:

@@ -64,11 +64,15 @@ def _has_archives(path: tuple[str, ...]) -> bool:
 
 
 def _from_metadata() -> Iterator[tuple[str, EntryPoint]]:
-    from importlib.metadata import entry_points
+    from importlib.metadata import distributions
 
-    for point in entry_points():
-        owner = point.dist.name if point.dist else point.value
-        yield point.group, EntryPoint(point.name, point.value, owner)
+    seen: set[str] = set()
+    for dist in distributions():
+        owner = dist.name.replace("_", "-").lower()
+        if owner not in seen:
+            seen.add(owner)
+            for point in dist.entry_points:
+                yield point.group, EntryPoint(point.name, point.value, owner)
 
 
 def _from_folders(path: tuple[str, ...]) -> Iterator[tuple[str, EntryPoint]]:
