@@ -25,6 +25,8 @@ class Base:
         io: Opens its files.
         exists: Whether the table is in the catalog.
         creation: For a table that does not exist: the updates that create it, to be committed under AssertCreate.
+        metadata_location: The metadata file it was read from; empty for a table that does not exist.
+        config: What the catalog says about reaching the table (a REST catalog's token for it).
     """
 
     catalog: Catalog
@@ -33,6 +35,8 @@ class Base:
     io: FileIO
     exists: bool
     creation: tuple[TableUpdate, ...] = ()
+    metadata_location: str = ""
+    config: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""The only place of ldp-core that uses private API of pyiceberg.
+
+Each function says why no public way serves; a test of its own fails when upstream changes what it uses.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.table import CreateTableTransaction, Table
+    from pyiceberg.table.update import TableUpdate
+    from pyiceberg.table.update.schema import UpdateSchema
+
+    from ldp_core.commit.change import Base
+
+_recording = threading.local()
+_install = threading.Lock()
+
+
+def staged_table(transaction: CreateTableTransaction) -> tuple[Table, tuple[TableUpdate, ...]]:
+    """The table that a create transaction stages, and the updates that make it.
+
+    Private because a transaction commits only its own updates, and ours (the first snapshot) must go into the
+    same commit.
+    """
+    return transaction._table, tuple(transaction._updates)
+
+
+@contextmanager
+def metadata_files(catalog: Catalog) -> Iterator[list[str]]:
+    """The metadata files that commits of this thread write while the context is open.
+
+    Private because ``commit_table`` of a lost race leaves its metadata file behind and tells nobody its name.
+    Catalogs whose server writes the file (REST) record nothing.
+    """
+    writer = getattr(catalog, "_write_metadata", None)
+    written: list[str] = []
+    if writer is None:
+        yield written
+        return
+    with _install:
+        if not getattr(writer, "records", False):
+
+            def write(metadata: Any, io: Any, metadata_path: str) -> None:
+                target = getattr(_recording, "paths", None)
+                if target is not None:
+                    target.append(metadata_path)
+                writer(metadata, io, metadata_path)
+
+            write.records = True  # type: ignore[attr-defined]
+            catalog._write_metadata = write  # type: ignore[method-assign]
+    outer = getattr(_recording, "paths", None)
+    _recording.paths = written
+    try:
+        yield written
+    finally:
+        _recording.paths = outer
+
+
+def schema_updates(base: Base, apply: Callable[[UpdateSchema], None]) -> tuple[TableUpdate, ...]:
+    """The metadata updates that a schema change is made of, for a commit of our own.
+
+    Private because ``UpdateSchema`` commits itself, and a load evolves the schema and adds its snapshot at once.
+    """
+    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table.update.schema import UpdateSchema
+
+    full = (*base.identifier[0].split("."), base.identifier[1])
+    table = Table(full, base.metadata, base.metadata_location, base.io, base.catalog)
+    update = UpdateSchema(Transaction(table))
+    apply(update)
+    updates, _ = update._commit()
+    return updates

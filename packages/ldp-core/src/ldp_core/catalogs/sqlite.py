@@ -1,0 +1,66 @@
+"""pyiceberg's SQL catalog on a SQLite file, made only when that is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pyiceberg.catalog.sql import SqlCatalog
+
+_BUSY_SECONDS = 60
+
+
+class LocalIcebergCatalog(SqlCatalog):
+    """An Iceberg catalog in ``<path>/<name>_catalog.db`` with its tables below ``path``.
+
+    Makes the folder and the file.
+
+    Args:
+        name: Names the catalog, its file and the namespace of its tables.
+        path: The warehouse folder.
+        properties: Further properties of the catalog.
+    """
+
+    def __init__(self, name: str, path: str | Path, **properties: Any) -> None:
+        warehouse = Path(path).expanduser().absolute()
+        if str(properties.get("init_catalog_tables", "true")).lower() != "false":
+            warehouse.mkdir(parents=True, exist_ok=True)
+        self.path = warehouse
+        super().__init__(
+            name,
+            **{
+                "uri": sqlite_uri(warehouse / f"{name}_catalog.db"),
+                "warehouse": folder_uri(warehouse),
+                **properties,
+            },
+        )
+
+    def get_dbs(self) -> list[str]:
+        """Its namespaces, dotted, sorted."""
+        return sorted(".".join(namespace) for namespace in self.list_namespaces())
+
+    def get_tables(self, namespace: str) -> list[str]:
+        """The tables of a namespace as ``namespace.name``, sorted."""
+        return sorted(".".join(identifier) for identifier in self.list_tables(namespace))
+
+
+def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatalog:
+    """Open a local catalog; without ``create`` nothing is made, neither folder nor file nor tables."""
+    flag = "true" if create else "false"
+    return LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag)
+
+
+def sqlite_uri(path: Path) -> str:
+    """A SQLAlchemy URI of a SQLite file that waits for other writers."""
+    return f"sqlite:///{quote(str(path))}?timeout={_BUSY_SECONDS}"
+
+
+def folder_uri(folder: Path) -> str:
+    """``file://<abs path>`` of a folder.
+
+    pyiceberg neither quotes nor unquotes the path of a URI and cuts it at ``?`` and ``#``: a folder with one
+    of these, or with ``%``, stays a plain path.
+    """
+    text = folder.as_posix()
+    return text if any(char in text for char in "%?#") else f"file://{text}"

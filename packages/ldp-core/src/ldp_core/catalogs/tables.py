@@ -1,0 +1,106 @@
+"""Loading tables: a missing one is one clear error, and looking creates nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldp_core.catalogs import access
+from ldp_core.catalogs._moved import check_place
+from ldp_core.errors import CatalogError, LDPError, TableNotFound
+from ldp_core.fs import is_local, local_path
+from ldp_core.spi import Spec
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table
+
+
+def load_table(spec: Spec, name: str, *, namespace: str | None = None) -> Table:
+    """Load the table of a config. Creates nothing.
+
+    Args:
+        spec: The ``catalog`` of the config.
+        name: The table's name.
+        namespace: Its namespace; the spec's own by default.
+
+    Raises:
+        TableNotFound: The catalog, the namespace or the table does not exist.
+        CatalogError: The catalog does not answer, or the table's folder was moved.
+    """
+    owner = namespace if namespace is not None else access.namespace(spec)
+    return load(access.open_catalog(spec), (owner, name))
+
+
+def load(catalog: Catalog, identifier: tuple[str, str]) -> Table:
+    """Load a table of an open catalog.
+
+    Args:
+        catalog: A pyiceberg catalog.
+        identifier: ``(namespace, table)``; a namespace of several levels is dotted.
+
+    Raises:
+        TableNotFound: The namespace or the table does not exist.
+        CatalogError: The catalog does not answer, or the table's files are not where it says.
+    """
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+    label = ".".join(identifier)
+    try:
+        table = catalog.load_table(full_identifier(identifier))
+    except (NoSuchTableError, NoSuchNamespaceError) as error:
+        raise TableNotFound(
+            f"table {label} does not exist in catalog {catalog.name}",
+            hint="run the config that loads it, or list what is there with: ldp tables",
+        ) from error
+    except FileNotFoundError as error:
+        location = recorded_location(catalog, identifier)
+        if location and (root := warehouse_of(catalog)):
+            check_place(label, location, root)
+        raise CatalogError(f"the metadata of {label} is missing: {location or error}") from error
+    except LDPError:
+        raise
+    except Exception as error:
+        raise unreachable(catalog.name, error) from error
+    if root := warehouse_of(catalog):
+        check_place(label, table.metadata_location, root)
+    return table
+
+
+def full_identifier(identifier: tuple[str, str]) -> tuple[str, ...]:
+    """``("a.b", "t")`` as pyiceberg wants it: ``("a", "b", "t")``."""
+    return (*identifier[0].split("."), identifier[1])
+
+
+def warehouse_of(catalog: Catalog) -> Path | None:
+    """The local warehouse folder of a catalog, where it has one."""
+    warehouse = catalog.properties.get("warehouse")
+    return local_path(warehouse) if warehouse and is_local(warehouse) and "/" in warehouse else None
+
+
+def recorded_location(catalog: Catalog, identifier: tuple[str, str]) -> str | None:
+    """The metadata file that a SQL catalog's row names; None for other catalogs."""
+    from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+    from sqlalchemy import select
+    from sqlalchemy.orm import Session
+
+    if not isinstance(catalog, SqlCatalog):
+        return None
+    row = select(IcebergTables.metadata_location).where(
+        IcebergTables.catalog_name == catalog.name,
+        IcebergTables.table_namespace == identifier[0],
+        IcebergTables.table_name == identifier[1],
+    )
+    with Session(catalog.engine) as session:
+        return session.scalar(row)
+
+
+def unreachable(name: str, error: Exception) -> CatalogError:
+    """One line about a catalog that does not answer, with secrets masked."""
+    from ldp_core.catalogs._secrets import mask_text
+
+    text = " ".join(str(error).split())
+    return CatalogError(
+        f"catalog {name} does not answer: {type(error).__name__}: {mask_text(text)[:300]}",
+        retriable=isinstance(error, OSError),
+    )

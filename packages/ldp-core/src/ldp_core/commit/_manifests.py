@@ -1,0 +1,222 @@
+"""Manifests of a snapshot: the added files, those that lose files, small ones merged, the rest reused.
+
+Format: the manifest and manifest list of the Iceberg table specification, versions 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyiceberg.manifest import (
+    DataFile,
+    ManifestContent,
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestFile,
+    ManifestWriter,
+    write_manifest,
+)
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.partitioning import PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.metadata import TableMetadata
+
+MIN_COUNT_TO_MERGE = 100
+TARGET_SIZE_BYTES = 8 * 1024 * 1024
+
+
+@dataclass
+class Manifests:
+    """Writes the manifests of one snapshot id.
+
+    Attributes:
+        io: Opens the table's files.
+        snapshot_id: The snapshot they belong to.
+        new_path: Gives the location of a new metadata file with a suffix such as ``m0.avro``.
+        written: Every file written so far, used in the end or not.
+    """
+
+    io: FileIO
+    snapshot_id: int
+    new_path: Callable[[str], str]
+    written: list[str] = field(default_factory=list)
+    _added: dict[tuple[object, ...], ManifestWriter] = field(default_factory=dict)
+    _count: int = 0
+
+    def added(self, metadata: TableMetadata, schema: Schema, files: Sequence[DataFile]) -> list[ManifestFile]:
+        """One manifest a partition spec that holds the added files.
+
+        The file of an earlier attempt is used again; the entry for it is made anew, since the list writer
+        puts the loser's sequence number into it.
+        """
+        by_spec: dict[int, list[DataFile]] = defaultdict(list)
+        for file in files:
+            by_spec[spec_id_of(file, metadata)].append(file)
+        manifests = []
+        for spec_id, group in sorted(by_spec.items()):
+            key = (metadata.table_uuid, schema.schema_id, spec_id, *(file.file_path for file in group))
+            writer = self._added.get(key)
+            if writer is None:
+                entries = [
+                    ManifestEntry.from_args(
+                        status=ManifestEntryStatus.ADDED, snapshot_id=self.snapshot_id, data_file=file
+                    )
+                    for file in group
+                ]
+                writer = self._write(metadata, schema, metadata.specs()[spec_id], entries)
+                self._added[key] = writer
+            manifests.append(writer.to_manifest_file())
+        return manifests
+
+    def without(
+        self,
+        metadata: TableMetadata,
+        schema: Schema,
+        manifests: Iterable[ManifestFile],
+        removed: Mapping[str, DataFile],
+    ) -> tuple[list[ManifestFile], list[DataFile]]:
+        """Manifests of the base after some files are gone.
+
+        Returns:
+            The manifests, rewritten where they held a removed file, and the removed files that were found.
+        """
+        kept: list[ManifestFile] = []
+        found: list[DataFile] = []
+        for manifest in manifests:
+            if manifest.content != ManifestContent.DATA:
+                kept.append(manifest)
+                continue
+            entries = manifest.fetch_manifest_entry(self.io)
+            gone = [entry for entry in entries if entry.data_file.file_path in removed]
+            if not gone:
+                kept.append(manifest)
+                continue
+            found += [entry.data_file for entry in gone]
+            rewritten = [
+                _deleted(entry, self.snapshot_id)
+                if entry.data_file.file_path in removed
+                else _existing(entry)
+                for entry in entries
+            ]
+            kept.append(self._rewrite(metadata, schema, manifest.partition_spec_id, rewritten))
+        return kept, found
+
+    def merged(
+        self, metadata: TableMetadata, schema: Schema, manifests: Sequence[ManifestFile]
+    ) -> list[ManifestFile]:
+        """Small data manifests of older snapshots put together once there are many of them.
+
+        The table's ``commit.manifest-merge.enabled``, ``commit.manifest.min-count-to-merge`` and
+        ``commit.manifest.target-size-bytes`` hold.
+        """
+        properties = metadata.properties
+        if properties.get("commit.manifest-merge.enabled", "true").lower() == "false":
+            return list(manifests)
+        least = max(2, int(properties.get("commit.manifest.min-count-to-merge", MIN_COUNT_TO_MERGE)))
+        target = int(properties.get("commit.manifest.target-size-bytes", TARGET_SIZE_BYTES))
+        small: dict[int, list[ManifestFile]] = defaultdict(list)
+        for manifest in manifests:
+            mergeable = (
+                manifest.content == ManifestContent.DATA
+                and manifest.added_snapshot_id != self.snapshot_id
+                and manifest.manifest_length < target
+            )
+            if mergeable:
+                small[manifest.partition_spec_id].append(manifest)
+        replaced: dict[str, ManifestFile | None] = {}
+        for spec_id, group in small.items():
+            if len(group) < least:
+                continue
+            for bin_ in _bins(group, target):
+                if len(bin_) > 1:
+                    entries = [
+                        _existing(entry) for item in bin_ for entry in item.fetch_manifest_entry(self.io)
+                    ]
+                    whole = self._rewrite(metadata, schema, spec_id, entries) if entries else None
+                    replaced |= {item.manifest_path: None for item in bin_}
+                    replaced[bin_[0].manifest_path] = whole
+        chosen = (replaced.get(item.manifest_path, item) for item in manifests)
+        return [item for item in chosen if item is not None]
+
+    def _rewrite(
+        self, metadata: TableMetadata, schema: Schema, spec_id: int, entries: Sequence[ManifestEntry]
+    ) -> ManifestFile:
+        spec = metadata.specs()[spec_id]
+        return self._write(metadata, _schema_for(spec, schema, metadata), spec, entries).to_manifest_file()
+
+    def _write(
+        self, metadata: TableMetadata, schema: Schema, spec: PartitionSpec, entries: Sequence[ManifestEntry]
+    ) -> ManifestWriter:
+        path = self.new_path(f"m{self._count}.avro")
+        self._count += 1
+        self.written.append(path)
+        codec = metadata.properties.get("write.avro.compression-codec", "gzip")
+        with write_manifest(
+            format_version=metadata.format_version,
+            spec=spec,
+            schema=schema,
+            output_file=self.io.new_output(path),
+            snapshot_id=self.snapshot_id,
+            avro_compression=codec,  # type: ignore[arg-type]
+        ) as writer:
+            for entry in entries:
+                writer.add_entry(entry)
+        return writer
+
+
+def live(manifests: Iterable[ManifestFile]) -> list[ManifestFile]:
+    """Manifests that hold a live file; one that only records older deletions is dropped from the next snapshot."""
+    return [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
+
+
+def spec_id_of(file: DataFile, metadata: TableMetadata) -> int:
+    """The partition spec a data file was written under; the table's default where it does not say."""
+    spec_id = getattr(file, "_spec_id", None)
+    return metadata.default_spec_id if spec_id is None else int(spec_id)
+
+
+def _existing(entry: ManifestEntry) -> ManifestEntry:
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.EXISTING,
+        snapshot_id=entry.snapshot_id,
+        sequence_number=entry.sequence_number,
+        file_sequence_number=entry.file_sequence_number,
+        data_file=entry.data_file,
+    )
+
+
+def _deleted(entry: ManifestEntry, snapshot_id: int) -> ManifestEntry:
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.DELETED,
+        snapshot_id=snapshot_id,
+        sequence_number=entry.sequence_number,
+        file_sequence_number=entry.file_sequence_number,
+        data_file=entry.data_file,
+    )
+
+
+def _schema_for(spec: PartitionSpec, schema: Schema, metadata: TableMetadata) -> Schema:
+    """A schema that still has the columns an older partition spec is drawn from."""
+    wanted = {partition.source_id for partition in spec.fields}
+    for candidate in (schema, *reversed(metadata.schemas)):
+        if wanted <= set(candidate.field_ids):
+            return candidate
+    return schema
+
+
+def _bins(manifests: Sequence[ManifestFile], target: int) -> list[list[ManifestFile]]:
+    """Consecutive manifests whose sizes add up to at most the target."""
+    bins: list[list[ManifestFile]] = []
+    size = target + 1
+    for manifest in manifests:
+        if size + manifest.manifest_length > target:
+            bins.append([])
+            size = 0
+        bins[-1].append(manifest)
+        size += manifest.manifest_length
+    return bins

@@ -1,0 +1,220 @@
+"""One change as the updates and requirements of one catalog commit.
+
+Facts it stands on: a commit of ``AddSnapshot`` and ``SetSnapshotRef(main)`` under the assertions below is one
+compare-and-swap in every catalog; pyiceberg's own transaction would copy the whole metadata many times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ldp_core.commit._manifests import Manifests, live
+from ldp_core.commit._summary import build_summary
+from ldp_core.commit.change import Base, Change
+from ldp_core.errors import CommitConflict, LDPError
+
+if TYPE_CHECKING:
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.snapshots import Snapshot
+    from pyiceberg.table.update import TableRequirement, TableUpdate
+
+MAIN = "main"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A commit ready to be sent.
+
+    Attributes:
+        requirements: What must hold for it to take effect.
+        updates: What it does.
+        files: The metadata files that the new snapshot refers to and this publish wrote.
+    """
+
+    requirements: tuple[TableRequirement, ...]
+    updates: tuple[TableUpdate, ...]
+    files: frozenset[str]
+
+
+def prepare(
+    base: Base, change: Change, manifests: Manifests, list_path: str, extra: Mapping[str, str]
+) -> Prepared:
+    """Write the manifests and the manifest list of a change and put its commit together.
+
+    Args:
+        base: What it is built on.
+        change: The change.
+        manifests: The writer of this publish; keeps what may be used again after a lost race.
+        list_path: Where the manifest list goes.
+        extra: Keys for the snapshot summary besides the change's own.
+
+    Raises:
+        CommitConflict: A file that the change removes is not in the base.
+        LDPError: The table's format version cannot be written.
+    """
+    metadata = base.metadata
+    if metadata.format_version > 2:
+        raise LDPError(
+            f"table {'.'.join(base.identifier)} has format version {metadata.format_version}; only 1 and 2 can be written"
+        )
+    schema = written_schema(base, change)
+    head = metadata.current_snapshot()
+    old = live(head.manifests(base.io)) if head else []
+    removed = {file.file_path: file for file in change.removed}
+    if removed:
+        old, found = manifests.without(metadata, schema, old, removed)
+        _all_found(base, removed, {file.file_path for file in found})
+    else:
+        found = []
+    old = manifests.merged(metadata, schema, old)
+    chosen = [*manifests.added(metadata, schema, change.added), *old]
+    summary = build_summary(
+        metadata,
+        schema,
+        change.operation,
+        added=change.added,
+        removed=found,
+        manifests=chosen,
+        extra={**change.summary, **extra},
+    )
+    snapshot = _snapshot(metadata, manifests.snapshot_id, list_path, schema.schema_id, summary)
+    _write_list(base, snapshot, chosen, list_path)
+    manifests.written.append(list_path)
+    used = {manifest.manifest_path for manifest in chosen} & set(manifests.written)
+    return Prepared(requirements(base), updates(base, change, snapshot), frozenset({*used, list_path}))
+
+
+def requirements(base: Base) -> tuple[TableRequirement, ...]:
+    """What must still hold when the commit arrives: the base is the table's present state."""
+    from pyiceberg.table.update import (
+        AssertCreate,
+        AssertCurrentSchemaId,
+        AssertDefaultSpecId,
+        AssertRefSnapshotId,
+        AssertTableUUID,
+    )
+
+    if not base.exists:
+        return (AssertCreate(),)
+    metadata = base.metadata
+    main = metadata.refs.get(MAIN)
+    return (
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertRefSnapshotId(ref=MAIN, snapshot_id=main.snapshot_id if main else None),
+        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        *_sequence_guard(base),
+    )
+
+
+def updates(base: Base, change: Change, snapshot: Snapshot) -> tuple[TableUpdate, ...]:
+    """What the commit does, in order: make the table, evolve it, set properties, add the snapshot, move main."""
+    from pyiceberg.table.refs import SnapshotRefType
+    from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate, SetSnapshotRefUpdate
+
+    properties = (SetPropertiesUpdate(updates=dict(change.properties)),) if change.properties else ()
+    return (
+        *base.creation,
+        *change.updates,
+        *properties,
+        AddSnapshotUpdate(snapshot=snapshot),
+        SetSnapshotRefUpdate(
+            ref_name=MAIN,
+            type=SnapshotRefType.BRANCH,
+            snapshot_id=snapshot.snapshot_id,
+            max_ref_age_ms=None,
+            max_snapshot_age_ms=None,
+            min_snapshots_to_keep=None,
+        )
+        if MAIN not in base.metadata.refs
+        else _moved_main(base.metadata, snapshot.snapshot_id),
+    )
+
+
+def written_schema(base: Base, change: Change) -> Schema:
+    """The schema a change is written with: named by it, added by it, or the base's current one."""
+    from pyiceberg.table.update import AddSchemaUpdate
+
+    added = [update.schema_ for update in change.updates if isinstance(update, AddSchemaUpdate)]
+    if change.schema_id is None:
+        return added[-1] if added else base.metadata.schema()
+    for schema in (*added, *base.metadata.schemas):
+        if schema.schema_id == change.schema_id:
+            return schema
+    raise LDPError(f"table {'.'.join(base.identifier)} has no schema {change.schema_id}")
+
+
+def _moved_main(metadata: TableMetadata, snapshot_id: int) -> TableUpdate:
+    """Main at the new snapshot, with the retention that was set on it kept."""
+    from pyiceberg.table.refs import SnapshotRefType
+    from pyiceberg.table.update import SetSnapshotRefUpdate
+
+    ref = metadata.refs[MAIN]
+    return SetSnapshotRefUpdate(
+        ref_name=MAIN,
+        type=SnapshotRefType.BRANCH,
+        snapshot_id=snapshot_id,
+        max_ref_age_ms=ref.max_ref_age_ms,
+        max_snapshot_age_ms=ref.max_snapshot_age_ms,
+        min_snapshots_to_keep=ref.min_snapshots_to_keep,
+    )
+
+
+def _sequence_guard(base: Base) -> tuple[TableRequirement, ...]:
+    """Assert the sequence number where the client validates (SQL, Glue).
+
+    With no parent a stale sequence number would be accepted and the table's would go backwards. The REST
+    protocol has no such assertion; there the server orders the commits.
+    """
+    from pyiceberg.catalog.rest import RestCatalog
+
+    if isinstance(base.catalog, RestCatalog):
+        return ()
+    from ldp_core.commit._sequence import AssertLastSequenceNumber
+
+    return (AssertLastSequenceNumber(last_sequence_number=base.metadata.last_sequence_number),)  # type: ignore[return-value]
+
+
+def _snapshot(
+    metadata: TableMetadata, snapshot_id: int, list_path: str, schema_id: int, summary: object
+) -> Snapshot:
+    from pyiceberg.table.snapshots import Snapshot
+
+    head = metadata.current_snapshot()
+    return Snapshot(
+        snapshot_id=snapshot_id,
+        parent_snapshot_id=head.snapshot_id if head else None,
+        sequence_number=metadata.next_sequence_number(),
+        timestamp_ms=max(int(time.time() * 1000), metadata.last_updated_ms or 0),
+        manifest_list=list_path,
+        summary=summary,
+        schema_id=schema_id,
+    )
+
+
+def _write_list(base: Base, snapshot: Snapshot, manifests: list[object], path: str) -> None:
+    from pyiceberg.manifest import write_manifest_list
+
+    metadata = base.metadata
+    with write_manifest_list(
+        format_version=metadata.format_version,
+        output_file=base.io.new_output(path),
+        snapshot_id=snapshot.snapshot_id,
+        parent_snapshot_id=snapshot.parent_snapshot_id,
+        sequence_number=snapshot.sequence_number,
+        avro_compression=metadata.properties.get("write.avro.compression-codec", "gzip"),  # type: ignore[arg-type]
+    ) as writer:
+        writer.add_manifests(manifests)  # type: ignore[arg-type]
+
+
+def _all_found(base: Base, removed: Mapping[str, object], found: set[str]) -> None:
+    missing = [path for path in removed if path not in found]
+    if missing:
+        raise CommitConflict(
+            f"table {'.'.join(base.identifier)} no longer holds {len(missing)} of the files to replace, "
+            f"such as {missing[0]}"
+        )

@@ -1,0 +1,43 @@
+"""Cleaning up metadata files after a commit; a failure here never fails the publish."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ldp_core.commit.change import Base
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+    from pyiceberg.table.metadata import TableMetadata
+
+logger = logging.getLogger(__name__)
+
+
+def delete_quietly(io: FileIO, paths: Iterable[str]) -> int:
+    """Delete files; those that are gone or cannot be deleted are left. Returns how many were deleted."""
+    count = 0
+    for path in paths:
+        try:
+            io.delete(path)
+        except FileNotFoundError:
+            continue
+        except Exception as error:
+            logger.warning("left behind %s: %s", path, error)
+            continue
+        count += 1
+    return count
+
+
+def trim_metadata(base: Base, after: TableMetadata, current: str) -> None:
+    """Delete metadata files that the commit pushed out of the log, where the table wants that.
+
+    ``commit_table`` trims the log (``write.metadata.previous-versions-max``) and leaves the files.
+    """
+    wanted = after.properties.get("write.metadata.delete-after-commit.enabled", "false")
+    if wanted.lower() != "true" or not base.exists:
+        return
+    before = {entry.metadata_file for entry in base.metadata.metadata_log} | {base.metadata_location}
+    kept = {entry.metadata_file for entry in after.metadata_log} | {current}
+    delete_quietly(base.io, sorted(before - kept - {""}))

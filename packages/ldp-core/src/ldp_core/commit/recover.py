@@ -1,0 +1,160 @@
+"""Removing what dead runs left: staged data files, manifests, manifest lists, metadata files of lost commits.
+
+Nothing that any snapshot in the table's metadata refers to is ever deleted: a run killed between its commit and
+its clean-up leaves a manifest whose files are the table's by now.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import uuid
+from typing import TYPE_CHECKING
+
+from ldp_core.commit import _process
+from ldp_core.commit._store import Listed, Store
+from ldp_core.commit.change import Base
+from ldp_core.commit.stage import DEAD_SECONDS, FOLDER_PREFIX, Manifest, data_folder, staged_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyiceberg.io import FileIO
+    from pyiceberg.table.metadata import TableMetadata
+
+logger = logging.getLogger(__name__)
+
+_NAME = re.compile(r"^[0-9a-f]{32}_a\d+\.json$")
+_FOLDER = re.compile(rf"^{FOLDER_PREFIX}[0-9a-f]{{32}}_a\d+_[0-9a-f]+$")
+_CLAIMED = ".dead"
+
+
+def sweep(base: Base) -> int:
+    """Remove what dead runs left on a table.
+
+    Args:
+        base: The table, or the one that is to be made (it may have been tried before).
+
+    Returns:
+        How many files were removed.
+    """
+    store = Store(dict(base.io.properties))
+    folder = staged_folder(base.metadata.location)
+    names = [item for item in store.list(folder) if _manifest_name(item.uri)]
+    dead = _dead(store, folder, names)
+    if not dead:
+        return 0
+    keep = _references(base.metadata, base.io) if base.exists else set()
+    if base.exists:
+        keep.add(base.metadata_location)
+        keep |= {entry.metadata_file for entry in base.metadata.metadata_log}
+    removed = sum(_sweep_one(store, base, uri, manifest, keep) for uri, manifest in dead)
+    if not base.exists:
+        location = base.metadata.location
+        for place in (f"{location}/metadata", data_folder(base.metadata)):
+            store.prune(place, up_to=location)
+    store.prune(folder, up_to=base.metadata.location)
+    return removed
+
+
+def _manifest_name(uri: str) -> bool:
+    return bool(_NAME.match(uri.rsplit("/", 1)[-1].removesuffix(_CLAIMED)))
+
+
+def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str, Manifest]]:
+    """Manifests whose run is dead, taken out of its reach by a rename."""
+    dead = []
+    now: float | None = None
+    for item in listed:
+        content = store.read(item.uri)
+        manifest = Manifest.from_bytes(content) if content is not None else None
+        if manifest is None:
+            continue
+        if item.uri.endswith(_CLAIMED):
+            dead.append((item.uri, manifest))
+            continue
+        certain = manifest.state == "abandoned" or _process.is_dead(
+            manifest.host, manifest.pid, manifest.started
+        )
+        if not certain:
+            now = _store_time(store, folder) if now is None else now
+            if now - item.modified <= DEAD_SECONDS:
+                continue
+        claimed = f"{item.uri}{_CLAIMED}"
+        if not store.claim(item.uri, claimed):
+            continue
+        if not certain and _renewed_meanwhile(store, claimed, item.modified):
+            store.claim(claimed, item.uri)
+            continue
+        dead.append((claimed, manifest))
+    return dead
+
+
+def _renewed_meanwhile(store: Store, claimed: str, seen: float) -> bool:
+    """Whether the owner renewed it between our look and the rename (a rename keeps the time of a local file)."""
+    from ldp_core.fs import is_local
+
+    modified = store.modified(claimed)
+    return is_local(claimed) and modified is not None and modified > seen
+
+
+def _store_time(store: Store, folder: str) -> float:
+    """The present moment by the clock that dates the store's files."""
+    probe = f"{folder}/.probe-{uuid.uuid4().hex}"
+    store.write(probe, b"")
+    try:
+        return store.modified(probe) or 0.0
+    finally:
+        store.delete(probe)
+
+
+def _sweep_one(store: Store, base: Base, uri: str, manifest: Manifest, keep: set[str]) -> int:
+    removed = 0
+    if _FOLDER.match(manifest.folder):
+        folder = f"{data_folder(base.metadata)}/{manifest.folder}"
+        removed += _delete(store, (item.uri for item in store.list(folder) if item.uri not in keep))
+        store.prune(folder, up_to=folder)
+    listed = store.list(_metadata_folder(base.metadata))
+    ours = [item.uri for item in listed if manifest.commit_uuid in item.uri.rsplit("/", 1)[-1]]
+    lost = [item.uri for item in listed if _is_lost_metadata(store, base, item, manifest, keep)]
+    removed += _delete(store, (path for path in (*ours, *lost) if path not in keep))
+    store.delete(uri)
+    logger.info("swept run %s attempt %s: %s files", manifest.run_id, manifest.attempt, removed)
+    return removed
+
+
+def _is_lost_metadata(store: Store, base: Base, item: Listed, manifest: Manifest, keep: set[str]) -> bool:
+    """Whether a file is the metadata of a commit of this run that never took effect."""
+    if not item.uri.endswith(".metadata.json") or item.uri in keep:
+        return False
+    if base.exists and base.metadata.snapshot_by_id(manifest.snapshot_id) is not None:
+        return False
+    content = store.read(item.uri)
+    if content is None or str(manifest.snapshot_id).encode() not in content:
+        return False
+    try:
+        return bool(json.loads(content).get("current-snapshot-id") == manifest.snapshot_id)
+    except ValueError:
+        return True
+
+
+def _delete(store: Store, uris: Iterable[str]) -> int:
+    return sum(store.delete(uri) for uri in uris)
+
+
+def _metadata_folder(metadata: TableMetadata) -> str:
+    path = metadata.properties.get("write.metadata.path")
+    return path.rstrip("/") if path else f"{metadata.location.rstrip('/')}/metadata"
+
+
+def _references(metadata: TableMetadata, io: FileIO) -> set[str]:
+    """Every file that any snapshot in the metadata refers to."""
+    paths: set[str] = set()
+    for snapshot in metadata.snapshots:
+        paths.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(io):
+            if manifest.manifest_path not in paths:
+                paths.add(manifest.manifest_path)
+                paths |= {entry.data_file.file_path for entry in manifest.fetch_manifest_entry(io)}
+    return paths

@@ -1,0 +1,89 @@
+"""Which failures of a commit are lost races, which leave its fate unknown, and how long to go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenacity import Retrying
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often a lost race is run again: full jitter between tries, up to a deadline.
+
+    Attributes:
+        attempts: The most commits sent; None bounds them by the deadline alone.
+        deadline: Seconds in all.
+        shortest: The longest wait before the first retry; doubles each time.
+        longest: The longest wait at all.
+        sleep: Waits; tests replace it.
+    """
+
+    attempts: int | None = None
+    deadline: float = 300.0
+    shortest: float = 0.2
+    longest: float = 8.0
+    sleep: Callable[[float], None] = time.sleep
+
+    def retrying(self, error: type[Exception]) -> Retrying:
+        """The loop that tries again after that error and re-raises the last one."""
+        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, stop_any
+        from tenacity import wait_random_exponential
+
+        stops = [stop_after_delay(self.deadline)]
+        if self.attempts is not None:
+            stops.append(stop_after_attempt(self.attempts))  # type: ignore[arg-type]
+        return Retrying(
+            stop=stop_any(*stops),
+            wait=wait_random_exponential(multiplier=self.shortest, max=self.longest),
+            retry=retry_if_exception_type(error),
+            sleep=self.sleep,
+            reraise=True,
+        )
+
+
+APPEND = RetryPolicy()
+"""Files that only have to be put on a new head: the deadline alone bounds it (8 writers needed 6 tries)."""
+
+RECOMPUTE = RetryPolicy(attempts=6)
+"""A change that must be computed anew from the new head."""
+
+
+def is_conflict(error: Exception) -> bool:
+    """Whether the catalog refused the commit because the table had changed: certainly without effect."""
+    from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
+
+    if isinstance(error, CommitFailedException | TableAlreadyExistsError):
+        return True
+    # pyiceberg reports a sequence number that a branch commit has moved as a plain ValueError.
+    return isinstance(error, ValueError) and "sequence number" in str(error)
+
+
+def is_unknown(error: Exception) -> bool:
+    """Whether nobody can tell from the error if the commit took effect."""
+    from pyiceberg.exceptions import (
+        CommitStateUnknownException,
+        ServerError,
+        ServiceUnavailableError,
+        TooManyRequestsError,
+    )
+
+    transport = (
+        CommitStateUnknownException,
+        ServerError,
+        ServiceUnavailableError,
+        TooManyRequestsError,
+        OSError,
+    )
+    return isinstance(error, transport) or _is_database_error(error)
+
+
+def _is_database_error(error: Exception) -> bool:
+    """A connection lost or a database that stayed locked; errors about the statement itself are not meant."""
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    return isinstance(error, OperationalError | InterfaceError)

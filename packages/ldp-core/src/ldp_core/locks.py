@@ -1,0 +1,38 @@
+"""File locks: one holder at a time on this machine, freed by the system when the holder dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ldp_core.errors import CommitConflict
+
+
+@contextmanager
+def file_lock(path: Path, *, what: str, timeout: float = 300) -> Iterator[None]:
+    """Hold a lock file; its folder is made.
+
+    Args:
+        path: The lock file. It stays behind: removing it would let two holders in.
+        what: What is locked, for the message: ``table nyc.rides``.
+        timeout: Seconds to wait for another holder.
+
+    Raises:
+        CommitConflict: Another process held it for the whole time.
+    """
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(str(path))
+    try:
+        lock.acquire(timeout=timeout)
+    except Timeout as error:
+        raise CommitConflict(
+            f"{what} is being written by another process for more than {timeout:g} s",
+            hint=f"wait for it to end; its lock is {path}",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
