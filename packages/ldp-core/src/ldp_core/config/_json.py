@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from json import JSONDecodeError
-from json.decoder import scanstring
+from json import JSONDecodeError, JSONDecoder
 from math import isinf
 from typing import Any
 
@@ -13,6 +12,7 @@ from ldp_core.config.load import child
 from ldp_core.errors import ConfigError
 
 MAX_DEPTH = 100
+_STRINGS = JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"-?[A-Za-z_]\w*")
@@ -118,12 +118,12 @@ class _Reader:
 
     def string(self, at: int) -> tuple[str, int]:
         try:
-            value, end = scanstring(self.text, at + 1, True)
+            value, end = _STRINGS.raw_decode(self.text, at)
         except JSONDecodeError as error:
             raise self.error(error.pos, f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}") from None
         if any("\ud800" <= char <= "\udfff" for char in value):
             raise self.error(at, "half of a surrogate pair in a text")
-        return value, end
+        return str(value), end
 
     def literal(self, at: int) -> tuple[Any, int]:
         word = _WORD.match(self.text, at)

@@ -42,7 +42,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[str, int]]:
     from yaml.resolver import BaseResolver
     from yaml.scanner import Scanner
 
-    class Loader(Reader, Scanner, Parser, Composer, BaseResolver):  # type: ignore[misc]
+    class Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         """Nodes with marks; plain scalars keep a mark of their own instead of a YAML 1.1 type."""
 
         def __init__(self, stream: str) -> None:

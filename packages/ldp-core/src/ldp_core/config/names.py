@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from ldp_core import registry
 from ldp_core.errors import LDPError
-from ldp_core.shape import Named, Shape
+from ldp_core.shape import Key, Named, Shape, Text
 
 BY_TEXT = frozenset({"ldp.catalogs"})
 """Groups whose object may be written as a lone text: the name it has in ``ldp.yaml``."""
@@ -85,10 +85,13 @@ def plugin(named: Named, entry: str) -> Found:
 
 
 def completed(named: Named, shape: Shape) -> Shape:
-    """A plugin's shape with the keys that it has for being named."""
-    from ldp_core.shape import Key, Text
+    """A plugin's shape with the keys that it has for being named.
 
-    own = {key.name for key in shape.keys}
-    by = Key(named.by, Text(), "The kind.", required=named.default is None, default=named.default)
-    more = [key for key in (by, *named.also) if key.name not in own]
-    return shape.extended(*more)
+    The naming key may hold any text there: the plugin has been found by it, in whatever spelling.
+    """
+    own = {key.name: key for key in shape.keys}
+    doc = own[named.by].doc if named.by in own else "The kind."
+    by = Key(named.by, Text(), doc, required=named.default is None, default=named.default)
+    keys = [key for key in shape.keys if key.name != named.by]
+    keys += [key for key in named.also if key.name not in own]
+    return replace(shape, keys=(by, *keys))

@@ -108,7 +108,8 @@ def _section_type(name: str, only: Collection[str] | None) -> Type:
         found: Type = registry.load("ldp.sections", name).shape
     except LDPError:
         return Anything()
-    return found
+    checks = [key.type for key in found.keys if key.name == "checks"] if isinstance(found, Shape) else []
+    return OneOf((checks[0], found)) if name == "quality" and checks else found
 
 
 SECTION_DOCS = {

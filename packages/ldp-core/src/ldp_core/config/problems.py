@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
-from ldp_core.config import canonical
 from ldp_core.config.catalogs import CATALOG, check_env, lookup
 from ldp_core.config.load import child
 from ldp_core.config.names import entry_of, nearest, words
@@ -52,14 +51,13 @@ def _under(key: str, hidden: set[str]) -> bool:
 def _placed(problem: Problem, config: Config) -> Problem:
     """With file and line, and without anything secret in its text."""
     text = mask(problem.message)
-    hint = problem.hint
     if problem.file is not None:
         return replace(problem, message=text)
     key = problem.key
     if isinstance(config.metadata.get("quality"), list | tuple):
         key = key.replace("metadata.quality.checks[", "metadata.quality[", 1)
     line = config.document.line_of(key)
-    return replace(problem, message=text, hint=hint, key=key, file=config.name, line=line)
+    return replace(problem, message=text, key=key, file=config.name, line=line)
 
 
 def _kind(kind: Any) -> Problem | None:
@@ -84,11 +82,9 @@ def _kind(kind: Any) -> Problem | None:
 
 def _structure(config: Config) -> Iterator[Problem]:
     """What the shapes say, and what stands in sections that nobody here can read."""
-    data = dict(config.document.data)
+    data = config.document.data
     metadata = data.get("metadata")
     present = set(metadata) if isinstance(metadata, Mapping) else set()
-    if isinstance(metadata, Mapping) and "quality" in metadata:
-        data["metadata"] = {**metadata, "quality": canonical.quality(metadata["quality"])}
     for problem in check(pipeline_shape(only=present), data):
         yield _better(problem, config)
     for name in sorted(present):
