@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from ldp_core import _entry_points
 from ldp_core.errors import ConfigError, PipelineNotFound
 
 PACKAGES = {
@@ -21,30 +19,22 @@ PACKAGES = {
 """Which package brings a well-known name, for the message when it is absent."""
 
 
-@functools.cache
-def _group(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in entry_points(group=group):
-        found[point.name] = (*found.get(point.name, ()), point)
-    return found
-
-
 def names(group: str) -> list[str]:
     """The names that plugins offer in a group, sorted. Loads nothing."""
-    return sorted(_group(group))
+    return sorted(_entry_points.in_group(group))
 
 
 def providers(group: str) -> dict[str, list[str]]:
     """Each name of a group with the distributions that offer it. Loads nothing."""
     return {
-        name: [point.dist.name if point.dist else "?" for point in points]
-        for name, points in sorted(_group(group).items())
+        name: [point.owner for point in points]
+        for name, points in sorted(_entry_points.in_group(group).items())
     }
 
 
 def find(group: str, name: str, *, ignore_case: bool = False) -> str | None:
     """The entry name that a user's word stands for, or None."""
-    known = _group(group)
+    known = _entry_points.in_group(group)
     if name in known:
         return name
     if ignore_case:
@@ -58,31 +48,26 @@ def load(group: str, name: str) -> Any:
     """Import the plugin of that name.
 
     Raises:
-        PipelineNotFound: No plugin has the name; the message lists those that exist and the package to install.
+        PipelineNotFound: No plugin has the name; lists those that exist and the package to install.
         ConfigError: Two distributions offer the name, or the plugin does not import.
     """
-    points = _unique(_group(group).get(name, ()))
+    points = _entry_points.in_group(group).get(name, ())
     if not points:
         known = ", ".join(names(group)) or "none"
         package = PACKAGES.get(group, {}).get(name)
         hint = f"pip install {package}" if package else None
         raise PipelineNotFound(f"no {_word(group)} is called {name!r}; installed: {known}", hint=hint)
     if len(points) > 1:
-        owners = " and ".join(sorted(point.dist.name if point.dist else point.value for point in points))
+        owners = " and ".join(sorted(point.owner for point in points))
         raise ConfigError(f"{_word(group)} {name!r} is offered by {owners}", hint="uninstall one of them")
     try:
         return points[0].load()
     except Exception as error:
-        owner = points[0].dist.name if points[0].dist else points[0].value
+        owner = points[0].owner
         raise ConfigError(
             f"{_word(group)} {name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint=f"reinstall or remove {owner}",
         ) from error
-
-
-def _unique(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    """Entry points without exact repeats (one distribution found twice on the path)."""
-    return list({(point.value, point.dist.name if point.dist else ""): point for point in points}.values())
 
 
 def _word(group: str) -> str:
