@@ -1,1 +1,1 @@
-"""LDP."""
+"""Kinds of sources; each module offers ``SOURCE`` and is loaded by its name in a config."""

@@ -1,0 +1,149 @@
+"""A CSV source offered to a run: guarded SQL, and what to do when a guard or the parser objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ldp_core._duck import ident
+from ldp_core.errors import DriftError
+from ldp_core.sources.csv_errors import parser_error, violated_column
+from ldp_core.sources.csv_guard import fits, guarded
+from ldp_core.sources.csv_input import CsvInput
+from ldp_core.sources.csv_types import Cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from ldp_core.spi import RunContext
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and how it is read.
+
+    Attributes:
+        name: As in the header.
+        cast: How its text becomes values.
+        fixed: The type is declared or the table's: a violation is drift, not a wrong guess.
+    """
+
+    name: str
+    cast: Cast
+    fixed: bool = False
+
+
+@dataclass(frozen=True)
+class Violation:
+    """The first value that does not fit, in the order of the input.
+
+    Attributes:
+        column: Which column.
+        file: Its file, for messages.
+        row: Data row in that file, from 1.
+        value: The text.
+    """
+
+    column: Column
+    file: str
+    row: int
+    value: str
+
+
+@dataclass(frozen=True)
+class CsvExtract:
+    """An ``Extract`` over CSV files.
+
+    Attributes:
+        source: The files.
+        columns: Every column.
+        ctx: The run.
+        retype: Gives better types for the columns that are not fixed, from the whole input.
+    """
+
+    source: CsvInput
+    columns: tuple[Column, ...]
+    ctx: RunContext
+    retype: Callable[[CsvInput, tuple[Column, ...], RunContext], tuple[Column, ...]] = field(repr=False)
+
+    @cached_property
+    def sql(self) -> str:
+        """A SELECT of all columns in their types, guards included."""
+        fields = ", ".join(
+            f"{guarded(column.cast, f'c{at}', at)} AS {ident(column.name)}"
+            for at, column in enumerate(self.columns)
+        )
+        return f"SELECT {fields} FROM ({self.source.text_sql()})"
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types."""
+        import pyarrow as pa
+
+        return pa.schema([(column.name, column.cast.arrow()) for column in self.columns])
+
+    @property
+    def follows_values(self) -> bool:
+        """Text: cast to the table's types, never a reason to widen it."""
+        return True
+
+    @property
+    def rows(self) -> int | None:
+        """Nobody knows without reading."""
+        return None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files."""
+        return self.source.files
+
+    def after(self, error: Exception) -> CsvExtract:
+        """Better types after a wrong guess; see ``Extract.after``.
+
+        Raises:
+            DriftError: A value does not fit a type that is fixed.
+            SourceError: A file cannot be parsed.
+            Exception: The error itself, when it is about something else.
+        """
+        at = violated_column(error)
+        if at is None:
+            raise parser_error(error, self.source) or error
+        if self.columns[at].fixed:
+            raise drift(locate(self, [at]), "") from error
+        columns = self.retype(self.source, self.columns, self.ctx)
+        if columns == self.columns:
+            raise error
+        return replace(self, columns=columns)
+
+
+def drift(violation: Violation | None, extra: str) -> DriftError:
+    """The error for a value that does not fit, with column, row and value."""
+    if violation is None:
+        return DriftError("a value does not fit its type" + extra)
+    value = violation.value if len(violation.value) <= 80 else violation.value[:77] + "..."
+    word = violation.column.cast.word
+    return DriftError(
+        f"column {violation.column.name}, row {violation.row}: {value!r} cannot be loaded as {word} without loss{extra}",
+        file=violation.file,
+    )
+
+
+def locate(extract: CsvExtract, columns: list[int]) -> Violation | None:
+    """Find the first violation of these columns, file by file; memory does not grow with the input."""
+    source = extract.source
+    tests = {at: f"(c{at} IS NOT NULL AND NOT {fits(extract.columns[at].cast, f'c{at}')})" for at in columns}
+    marks = ", ".join(f"{test} AS v{at}, c{at}" for at, test in tests.items())
+    for file in source.readable:
+        rows = extract.ctx.con.execute(
+            f"SELECT * FROM (SELECT row_number() OVER () AS row, {marks} FROM ({source.text_sql([file])})) "
+            f"WHERE {' OR '.join(f'v{at}' for at in columns)} LIMIT 1"
+        ).fetchall()
+        for row in rows:
+            for position, at in enumerate(columns):
+                if row[1 + 2 * position]:
+                    value = str(row[2 + 2 * position])
+                    return Violation(extract.columns[at], source.shown[file], int(row[0]), value)
+    return None

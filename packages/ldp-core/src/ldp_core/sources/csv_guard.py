@@ -1,0 +1,222 @@
+"""Casts from text that never lose anything in silence, as SQL.
+
+Each cast is a list of branches, tried in order and only on the values that earlier ones left over: first
+the plain spelling (a value that prints as the very same text), then rarer spellings of the same value.
+What no branch takes is a violation. DuckDB's own casts are not enough: they take ``1.5`` for 2, ``1e3`` and
+``0x1F`` for integers, drop offsets and digits, and read ``1e400`` as infinity.
+"""
+
+from __future__ import annotations
+
+from ldp_core._duck import text
+from ldp_core.sources.csv_types import Cast
+
+MARK = "ldp-violation:"
+"""How the message of a violation starts; the position of the column follows."""
+
+_UNSIGNED = r"(0|[1-9][0-9]*)"
+_REAL = (
+    rf"-?({_UNSIGNED}\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # a point, perhaps an exponent
+    rf"|-?{_UNSIGNED}[eE][+-][0-9]+"  # 1e-07, 1e+16; a bare 1e3 is more likely a name than a number
+)
+_LENIENT_REAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+_OFFSET = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+
+Branch = tuple[str, str]
+
+
+def guarded(cast: Cast, x: str, column: int) -> str:
+    """A SQL expression for the values of a column of text.
+
+    Args:
+        cast: What they become.
+        x: SQL of the text.
+        column: The position that a violation's message names.
+
+    Returns:
+        SQL that is NULL for NULL and raises ``ldp-violation:<column>`` for a text that no branch takes.
+    """
+    if cast.kind == "text":
+        return x
+    branches = _branches(cast, x)
+    first, *rest = [f"WHEN {condition} THEN {value}" for condition, value in branches] or [""]
+    fail = f"ELSE error('{MARK}{column}')"
+    return " ".join(["CASE", first, f"WHEN {x} IS NULL THEN NULL", *rest, fail, "END"])
+
+
+def fits(cast: Cast, x: str) -> str:
+    """A SQL condition: true where a text that is not NULL becomes a value without loss, else false."""
+    if cast.kind == "text":
+        return "true"
+    branches = "".join(f"WHEN {condition} THEN true " for condition, _ in _branches(cast, x))
+    return f"CASE {branches}ELSE false END" if branches else "false"
+
+
+def _branches(cast: Cast, x: str) -> list[Branch]:
+    if cast.comma and cast.kind in ("decimal", "double", "float"):
+        x = f"translate({x}, ',.', '.,')"
+    if cast.lossy:
+        return _lossy(cast, x)
+    return _KINDS[cast.kind](cast, x)
+
+
+def _round_trip(value: str, x: str) -> Branch:
+    return f"CAST({value} AS VARCHAR) = {x}", value
+
+
+def _match(x: str, pattern: str) -> str:
+    return f"regexp_full_match({x}, {text(pattern)})"
+
+
+def _unknown(cast: Cast, x: str) -> list[Branch]:
+    return []
+
+
+def _int(cast: Cast, x: str) -> list[Branch]:
+    value = f"TRY_CAST({x} AS {cast.type})"
+    branches = [_round_trip(value, x)]
+    if cast.lenient:
+        whole = f"TRY_CAST(split_part({x}, '.', 1) AS {cast.type})"
+        branches.append((f"{_match(x, rf'-?{_UNSIGNED}[.]0+')} AND {whole} IS NOT NULL", whole))
+    return branches
+
+
+def _decimal(cast: Cast, x: str) -> list[Branch]:
+    value = f"TRY_CAST({x} AS {cast.type})"
+    scale = int(cast.type.rstrip(")").split(",")[1])
+    zeros = rf"-0\.0{{{scale}}}" if scale else "-0"
+    branches = [_round_trip(value, x), (_match(x, zeros), value)]
+    if cast.lenient:
+        pattern = rf"[+-]?({_UNSIGNED}(\.[0-9]{{0,{scale}}}0*)?|\.[0-9]{{1,{scale}}}0*)"
+        if not scale:
+            pattern = rf"[+-]?{_UNSIGNED}(\.0*)?"
+        branches.append((f"{_match(x, pattern)} AND {value} IS NOT NULL", value))
+    return branches
+
+
+def _significant(x: str) -> str:
+    """How many digits of a number's text count: without its exponent, sign, point and outer zeros."""
+    mantissa = f"translate(split_part(lower({x}), 'e', 1), '+-.', '')"
+    return f"strlen(trim({mantissa}, '0'))"
+
+
+def _real(cast: Cast, x: str) -> list[Branch]:
+    value = f"TRY_CAST({x} AS {cast.type})"
+    digits = 17 if cast.type == "DOUBLE" else 9
+    count = _significant(x)
+    exact = f"isfinite({value}) AND {count} <= {digits} AND ({count} = 0) = ({value} = 0)"
+    branches = [
+        (f"CAST({value} AS VARCHAR) = {x} AND isfinite({value})", value),
+        (f"CAST({value} AS VARCHAR) = {x} || '.0'", value),
+        (f"{_match(x, _REAL)} AND {exact}", value),
+    ]
+    if cast.lenient:
+        safe = 15 if cast.type == "DOUBLE" else 6
+        branches.append((f"{_match(x, _LENIENT_REAL)} AND {exact} AND {count} <= {safe}", value))
+        branches.append((f"lower({x}) IN ('nan', 'inf', '-inf', 'infinity', '-infinity')", value))
+    return branches
+
+
+def _boolean(cast: Cast, x: str) -> list[Branch]:
+    return [
+        (f"{x} IN ('true', 'false')", f"{x} = 'true'"),
+        (f"lower({x}) IN ('true', 'false')", f"lower({x}) = 'true'"),
+    ]
+
+
+def _date(cast: Cast, x: str) -> list[Branch]:
+    if cast.format:
+        return _formatted(cast, x, "DATE")
+    value = f"TRY_CAST({x} AS DATE)"
+    branches = [(f"CAST({value} AS VARCHAR) = {x} AND strlen({x}) = 10", value)]
+    if cast.lenient:
+        midnight = rf"{_DAY}[ T]00:00(:00([.]0+)?)?"
+        day = f"TRY_CAST(left({x}, 10) AS DATE)"
+        branches.append((f"{_match(x, midnight)} AND {day} IS NOT NULL", day))
+    return branches
+
+
+def _formatted(cast: Cast, x: str, type_: str) -> list[Branch]:
+    layout = text(cast.format or "")
+    parsed = f"try_strptime({x}, {layout})"
+    value = f"CAST({parsed} AS {type_})"
+    branches = [(f"strftime({parsed}, {layout}) = {x}", value)]
+    if cast.lenient:
+        branches.append((f"{parsed} IS NOT NULL AND year({parsed}) >= 1000", value))
+    return branches
+
+
+def _time(cast: Cast, x: str) -> list[Branch]:
+    value = f"TRY_CAST({x} AS TIME)"
+    return [_round_trip(value, x), (f"{_match(x, _CLOCK)} AND {value} IS NOT NULL", value)]
+
+
+def _timestamp(cast: Cast, x: str) -> list[Branch]:
+    if cast.format and "%" in cast.format:
+        return _formatted(cast, x, "TIMESTAMP")
+    value = f"TRY_CAST({x} AS TIMESTAMP)"
+    printed = f"CAST({value} AS VARCHAR)"
+    if cast.format == "T":
+        printed = f"replace({printed}, ' ', 'T')"
+    branches = [
+        (f"{printed} = {x} AND strlen({x}) >= 19", value),
+        (
+            f"strlen({x}) BETWEEN 21 AND 26 AND substr({x}, 20, 1) = '.'"
+            f" AND {printed} = rtrim(rtrim({x}, '0'), '.')",
+            value,
+        ),
+        (f"strlen({x}) = 16 AND {printed} = {x} || ':00'", value),
+    ]
+    if cast.lenient:
+        pattern = rf"{_DAY}([ T]{_CLOCK}0*)?"
+        branches.append((f"{_match(x, pattern)} AND isfinite({value})", value))
+    return branches
+
+
+def _timestamptz(cast: Cast, x: str) -> list[Branch]:
+    if cast.format and "%" in cast.format:
+        return _zoned_format(cast, x)
+    value = f"TRY_CAST({x} AS TIMESTAMPTZ)"
+    between = cast.format or "[ T]"
+    more = "0*" if cast.lenient else ""
+    return [(f"{_match(x, f'{_DAY}{between}{_CLOCK}{more}{_OFFSET}')} AND isfinite({value})", value)]
+
+
+def _zoned_format(cast: Cast, x: str) -> list[Branch]:
+    """A declared format with ``%z``: DuckDB's strptime gives an instant for it."""
+    parsed = f"try_strptime({x}, {text(cast.format or '')})"
+    return [(f"{parsed} IS NOT NULL", f"CAST({parsed} AS TIMESTAMPTZ)")]
+
+
+def _uuid(cast: Cast, x: str) -> list[Branch]:
+    value = f"TRY_CAST({x} AS UUID)"
+    return [(f"CAST({value} AS VARCHAR) = lower({x})", value)]
+
+
+def _lossy(cast: Cast, x: str) -> list[Branch]:
+    """``loss: allow``: digits may be rounded and times cut; a text that is no such value still fails."""
+    if cast.format and "%" in cast.format:
+        return _KINDS[cast.kind](cast.with_options(lossy=False, lenient=True), x)
+    if cast.kind == "date":
+        value = f"CAST(TRY_CAST({x} AS TIMESTAMP) AS DATE)"
+    else:
+        value = f"TRY_CAST({x} AS {cast.type})"
+    finite = f" AND isfinite({value})" if cast.kind in ("double", "float", "date", "timestamp") else ""
+    return [(f"{value} IS NOT NULL{finite}", value)]
+
+
+_KINDS = {
+    "unknown": _unknown,
+    "int": _int,
+    "decimal": _decimal,
+    "double": _real,
+    "float": _real,
+    "boolean": _boolean,
+    "date": _date,
+    "time": _time,
+    "timestamp": _timestamp,
+    "timestamptz": _timestamptz,
+    "uuid": _uuid,
+}

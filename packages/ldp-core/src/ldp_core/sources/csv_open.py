@@ -1,0 +1,192 @@
+"""Open a CSV source: types from the table, from the config, or from the values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ldp_core.errors import ConfigError, DriftError
+from ldp_core.sources.csv_errors import parser_error
+from ldp_core.sources.csv_extract import Column, CsvExtract, locate
+from ldp_core.sources.csv_infer import (
+    Evidence,
+    ambiguous,
+    candidates,
+    chain,
+    count_each,
+    gather,
+    stronger_first,
+)
+from ldp_core.sources.csv_input import CsvInput, open_input, total_size
+from ldp_core.sources.csv_sample import SMALL, sample_sql
+from ldp_core.sources.csv_types import TEXT, Cast, cast_of_arrow, cast_of_word
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ldp_core.spi import RunContext, Spec
+
+_PEEK = 1000
+
+
+def open_csv(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
+    """Open a CSV source; see ``Source.open``."""
+    source = open_input(spec, ctx)
+    typing = Typing(
+        tuple(
+            candidates(
+                comma=spec.get("decimal") == ",",
+                date_format=spec.get("date_format"),
+                timestamp_format=spec.get("timestamp_format"),
+            )
+        )
+    )
+    columns = typing.first(source, _fixed(spec, source, wanted), ctx)
+    return CsvExtract(source, columns, ctx, typing.again)
+
+
+def _fixed(spec: Spec, source: CsvInput, wanted: pa.Schema | None) -> dict[str, Cast]:
+    """Casts that no value may change: of the table's columns, then of the declared ones."""
+    declared = spec.get("columns") or {}
+    for name in declared:
+        if name not in source.names:
+            raise ConfigError(
+                f"the source has no column {name!r}; it has {', '.join(source.names)}",
+                file=spec.file,
+                key=f"{spec.key}.columns.{name}" if spec.key else f"columns.{name}",
+            )
+    found: dict[str, Cast] = {}
+    for name in source.names:
+        said = declared.get(name)
+        word = said if isinstance(said, str) or said is None else str(said["type"])
+        cast = None
+        if wanted is not None and name in wanted.names:
+            type_ = wanted.field(name).type
+            cast = cast_of_arrow(type_)
+            if cast is None:
+                raise DriftError(f"column {name}: text cannot fill a column of type {type_}")
+        elif word is not None:
+            cast = cast_of_word(word)
+        if cast is not None:
+            lossy = isinstance(said, dict) and said.get("loss") == "allow"
+            found[name] = cast.with_options(
+                lossy=lossy and cast.kind != "text",
+                comma=spec.get("decimal") == ",",
+                format=_format(spec, cast),
+            )
+    return found
+
+
+def _format(spec: Spec, cast: Cast) -> str | None:
+    if cast.kind == "date":
+        return spec.get("date_format")
+    return spec.get("timestamp_format") if cast.kind in ("timestamp", "timestamptz") else None
+
+
+@dataclass(frozen=True)
+class Typing:
+    """Decides the types of columns whose type nobody has fixed.
+
+    Attributes:
+        casts: Every type a column may turn out to have, the strongest first.
+    """
+
+    casts: tuple[Cast, ...]
+
+    def first(self, source: CsvInput, fixed: dict[str, Cast], ctx: RunContext) -> tuple[Column, ...]:
+        """Types of all columns: from the whole input when it is small, else from a sample of it.
+
+        Columns of which the sample leaves doubt are counted over the whole input here.
+        """
+        columns = [Column(name, fixed.get(name, TEXT), name in fixed) for name in source.names]
+        open_ = [at for at, column in enumerate(columns) if not column.fixed]
+        if not open_:
+            return tuple(columns)
+        whole = total_size(source) <= SMALL
+        evidence = _run(
+            source, ctx, source.text_sql() if whole else sample_sql(source, ctx), open_, self.casts
+        )
+        doubtful: dict[int, list[Cast]] = {}
+        for at in open_:
+            if whole:
+                columns[at] = self._decide(source, columns[at], at, evidence[at], ctx)
+                continue
+            possible = chain(evidence[at])
+            clear = bool(evidence[at].holding()) or not evidence[at].values or not possible
+            if possible and (not clear or ambiguous(possible)):
+                doubtful[at] = stronger_first(possible, self.casts)
+            elif possible:
+                columns[at] = Column(columns[at].name, possible[0])
+        if doubtful:
+            self._count(source, columns, doubtful, ctx)
+        return tuple(columns)
+
+    def again(self, source: CsvInput, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
+        """Types that hold for the whole input, by one pass over it, after a sample misled."""
+        changed = list(columns)
+        options: dict[int, list[Cast]] = {}
+        for at, column in enumerate(columns):
+            if column.fixed or column.cast.kind == "text":
+                continue
+            possible = [column.cast]
+            if column.cast.kind == "unknown":
+                some = f"SELECT * FROM ({source.text_sql()}) WHERE c{at} IS NOT NULL LIMIT {_PEEK}"
+                seen = _run(source, ctx, some, [at], self.casts)[at]
+                possible = chain(seen) if seen.values else []
+            options[at] = stronger_first(possible, self.casts)
+        self._count(source, changed, options, ctx)
+        return tuple(changed)
+
+    def _count(
+        self, source: CsvInput, columns: list[Column], options: dict[int, list[Cast]], ctx: RunContext
+    ) -> None:
+        import duckdb
+
+        try:
+            counted = count_each(ctx.con, source.text_sql(), options)
+        except duckdb.Error as error:
+            raise parser_error(error, source) or error from error
+        for at, evidence in counted.items():
+            columns[at] = self._decide(source, columns[at], at, evidence, ctx)
+
+    def _decide(
+        self, source: CsvInput, column: Column, at: int, evidence: Evidence, ctx: RunContext
+    ) -> Column:
+        """The type that the whole input shows; odd values are told of."""
+        holding = evidence.holding()
+        if ambiguous(holding):
+            ctx.warn(
+                f"column {column.name}: loaded as text, because days and months of its dates cannot be told "
+                "apart; set date_format"
+            )
+            return Column(column.name, TEXT)
+        if holding:
+            return Column(column.name, holding[0])
+        near = evidence.nearly()
+        if near is not None:
+            self._tell_odd(source, column, at, evidence, near, ctx)
+        return Column(column.name, TEXT)
+
+    def _tell_odd(
+        self, source: CsvInput, column: Column, at: int, evidence: Evidence, near: Cast, ctx: RunContext
+    ) -> None:
+        odd = evidence.values - evidence.fitting[near]
+        every = [Column("", TEXT, True)] * len(source.names)
+        every[at] = Column(column.name, near)
+        seen = locate(CsvExtract(source, tuple(every), ctx, self.again), [at])
+        where = f"; the first is row {seen.row} of {seen.file}: {seen.value[:80]!r}" if seen else ""
+        line = f"column {column.name}: {odd} of {evidence.values} values are no {near.word}{where}"
+        if ctx.strict:
+            raise DriftError(line, hint=f"fix them, or declare columns: {{{column.name}: text}}")
+        ctx.warn(f"{line}; loaded as text")
+
+
+def _run(
+    source: CsvInput, ctx: RunContext, sql: str, columns: list[int], casts: tuple[Cast, ...]
+) -> dict[int, Evidence]:
+    import duckdb
+
+    try:
+        return gather(ctx.con, sql, columns, list(casts))
+    except duckdb.Error as error:
+        raise parser_error(error, source) or error from error
