@@ -68,11 +68,10 @@ def schema_updates(base: Base, apply: Callable[[UpdateSchema], None]) -> tuple[T
     Private because ``UpdateSchema`` commits itself, and a load evolves the schema and adds its snapshot at once.
     """
     from pyiceberg.table import Table, Transaction
-    from pyiceberg.table.update.schema import UpdateSchema
 
     full = (*base.identifier[0].split("."), base.identifier[1])
     table = Table(full, base.metadata, base.metadata_location, base.io, base.catalog)
-    update = UpdateSchema(Transaction(table))
+    update = Transaction(table).update_schema()
     apply(update)
     updates, _ = update._commit()
     return updates

@@ -1,0 +1,182 @@
+"""Partition values of a batch: SQL keys that keep partitions apart, and the Record of a written file.
+
+A copy is partitioned by keys, never by the values themselves: a key is a whole number, or the md5 of a text, so
+that no value can look like another one or like NULL in a path. What goes into the metadata is computed by
+pyiceberg's own transforms from one row of each file.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ldp_core._duck import ident, text
+from ldp_core.tables._murmur import bucket_of_long
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.typedef import Record
+    from pyiceberg.types import IcebergType
+
+
+def path_of(schema: Schema, field_id: int) -> tuple[str, ...]:
+    """The names from the top column down to a field that is reached through structs."""
+    from pyiceberg.types import StructType
+
+    def search(fields: Any, above: tuple[str, ...]) -> tuple[str, ...] | None:
+        for field in fields:
+            here = (*above, field.name)
+            if field.field_id == field_id:
+                return here
+            if isinstance(field.field_type, StructType):
+                found = search(field.field_type.fields, here)
+                if found:
+                    return found
+        return None
+
+    return search(schema.fields, ()) or ()
+
+
+def keys(con: DuckDBPyConnection, spec: PartitionSpec, schema: Schema) -> list[str]:
+    """SQL expressions over published columns, one a partition field, that differ where partition values differ."""
+    return [_key(con, field, schema) for field in spec.fields if str(field.transform) != "void"]
+
+
+def _key(con: DuckDBPyConnection, field: PartitionField, schema: Schema) -> str:
+    from pyiceberg import types as ice
+    from pyiceberg.transforms import BucketTransform, TruncateTransform
+
+    path = path_of(schema, field.source_id)
+    kind = schema.find_type(field.source_id)
+    value = ident(path[0])
+    for name in path[1:]:
+        value = f"struct_extract({value}, {text(name)})"
+    whole = _whole(value, kind)
+    transform = field.transform
+    if isinstance(transform, BucketTransform):
+        if whole is not None:
+            return bucket_of_long(whole, transform.num_buckets)
+        return f"{_bucket_function(con, transform.num_buckets, kind)}({_plain(value, kind)})"
+    if isinstance(transform, TruncateTransform):
+        width = transform.width
+        if isinstance(kind, ice.DecimalType):
+            whole = f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+        if whole is not None:
+            number = f"CAST({whole} AS HUGEINT)"
+            return f"({number} - (({number} % {width}) + {width}) % {width})"
+        if isinstance(kind, ice.StringType):
+            return f"md5(left({value}, {width}))"
+        return f"md5(array_slice({value}, 1, {width}))"
+    word = str(transform)
+    if word == "identity":
+        if whole is not None:
+            return whole
+        if isinstance(kind, ice.FloatType | ice.DoubleType):
+            return f"md5(CAST({value} + 0.0 AS VARCHAR))"
+        if isinstance(kind, ice.StringType | ice.BinaryType | ice.FixedType):
+            return f"md5({value})"
+        return f"md5(CAST({value} AS VARCHAR))"
+    return _calendar(value, kind, word)
+
+
+def _whole(value: str, kind: IcebergType) -> str | None:
+    """A BIGINT that stands for a value one to one, as Iceberg stores it; None for types that are no number."""
+    from pyiceberg import types as ice
+
+    if isinstance(kind, ice.IntegerType | ice.LongType | ice.BooleanType):
+        return f"CAST({value} AS BIGINT)"
+    if isinstance(kind, ice.DateType):
+        return f"({value} - DATE '1970-01-01')"
+    if isinstance(kind, ice.TimestampType | ice.TimestamptzType | ice.TimeType):
+        return f"epoch_us({value})"
+    return None
+
+
+def _calendar(value: str, kind: IcebergType, word: str) -> str:
+    from pyiceberg import types as ice
+
+    moment = f"({value} AT TIME ZONE 'UTC')" if isinstance(kind, ice.TimestamptzType) else value
+    if word == "year":
+        return f"(year({moment}) - 1970)"
+    if word == "month":
+        return f"((year({moment}) - 1970) * 12 + month({moment}) - 1)"
+    if word == "day":
+        return f"(CAST({moment} AS DATE) - DATE '1970-01-01')"
+    micros = f"epoch_us({value})"
+    return f"({micros} // 3600000000 - CASE WHEN {micros} % 3600000000 < 0 THEN 1 ELSE 0 END)"
+
+
+def _plain(value: str, kind: IcebergType) -> str:
+    from pyiceberg import types as ice
+
+    return f"CAST({value} AS VARCHAR)" if isinstance(kind, ice.UUIDType) else value
+
+
+def _bucket_function(con: DuckDBPyConnection, buckets: int, kind: IcebergType) -> str:
+    """A function on the connection that gives the bucket of texts, bytes and decimals, by pyiceberg's transform."""
+    from pyiceberg import types as ice
+    from pyiceberg.transforms import BucketTransform
+
+    transform: Callable[[Any], int | None] = BucketTransform(buckets).transform(kind)
+    is_uuid = isinstance(kind, ice.UUIDType)
+
+    def apply(values: Any) -> Any:
+        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        found = whole.dictionary_encode()
+        each = found.dictionary.to_pylist()
+        codes = [transform(uuid.UUID(item) if is_uuid else item) for item in each]
+        return pa.array(codes, pa.int32()).take(found.indices)
+
+    name = f"ldp_bucket_{uuid.uuid4().hex}"
+    if isinstance(kind, ice.DecimalType):
+        given = f"DECIMAL({kind.precision},{kind.scale})"
+    else:
+        given = "VARCHAR" if isinstance(kind, ice.StringType | ice.UUIDType) else "BLOB"
+    con.create_function(name, apply, [given], "INTEGER", type="arrow")  # type: ignore[arg-type]
+    return name
+
+
+def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) -> Record:
+    """The partition of the file that a row comes from.
+
+    Args:
+        spec: The table's spec.
+        schema: The schema the file was written with.
+        row: At least one row with the source columns, by name.
+    """
+    from pyiceberg.typedef import Record
+
+    values = []
+    for field in spec.fields:
+        path = path_of(schema, field.source_id)
+        if not path or str(field.transform) == "void":
+            values.append(None)
+            continue
+        kind = schema.find_type(field.source_id)
+        value = internal(row, path)
+        values.append(_normal(field.transform.transform(kind)(value)))
+    return Record(*values)
+
+
+def internal(row: pa.RecordBatch | pa.Table, path: tuple[str, ...]) -> Any:
+    """The first row's value at a path, in the form that pyiceberg computes with (dates and times as numbers)."""
+    scalar = row.column(path[0])[0]
+    for name in path[1:]:
+        if not scalar.is_valid:
+            return None
+        scalar = scalar[name]
+    if not scalar.is_valid:
+        return None
+    if pa.types.is_temporal(scalar.type):
+        return scalar.value
+    return scalar.as_py()
+
+
+def _normal(value: Any) -> Any:
+    """0.0 and -0.0 are one partition."""
+    return value + 0.0 if isinstance(value, float) else value

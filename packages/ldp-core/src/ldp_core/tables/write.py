@@ -1,0 +1,194 @@
+"""Write the rows of a SELECT as data files of a table: Parquet with field ids, in one bounded pass, uncommitted."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ldp_core import fs
+from ldp_core._duck import ident, text
+from ldp_core.tables import partition_sql
+from ldp_core.tables.metrics import data_file
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.partitioning import PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import IcebergType
+
+DEFAULT_FILE_SIZE = 128 * 1024 * 1024
+_CODECS = {"zstd", "snappy", "gzip", "brotli", "lz4", "uncompressed"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """Data files on disk that no snapshot has yet.
+
+    Attributes:
+        files: As a commit adds them.
+        rows: Rows in them.
+        bytes: Their size.
+    """
+
+    files: tuple[DataFile, ...]
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the files of a table look like.
+
+    Attributes:
+        schema: The Iceberg schema they are written with.
+        spec: The partition spec.
+        properties: The table's properties.
+        io_properties: How its object store is reached, in pyiceberg's names.
+    """
+
+    schema: Schema
+    spec: PartitionSpec
+    properties: Mapping[str, str]
+    io_properties: Mapping[str, str]
+
+    @property
+    def target_size(self) -> int:
+        """Bytes a file should have: ``write.target-file-size-bytes``, 128 MiB by default."""
+        return int(self.properties.get("write.target-file-size-bytes", DEFAULT_FILE_SIZE))
+
+    @property
+    def codec(self) -> str:
+        """The compression of pages: ``write.parquet.compression-codec``, zstd by default."""
+        codec = self.properties.get("write.parquet.compression-codec", "zstd").lower()
+        return codec if codec in _CODECS else "zstd"
+
+
+def write_files(con: DuckDBPyConnection, sql: str, layout: Layout, folder: str) -> Written:
+    """Write a batch.
+
+    Args:
+        con: The run's connection; its memory limit bounds the pass.
+        sql: A SELECT that yields exactly the columns of ``layout.schema``, in their types.
+        layout: How files look.
+        folder: Where they go: a folder of this run alone, a path or URI. Each call makes one of its own inside.
+
+    Raises:
+        duckdb.Error: The SELECT failed; files that were begun stay for ``Stage.discard``.
+    """
+    place = f"{folder.rstrip('/')}/{uuid.uuid4().hex[:12]}"
+    if fs.is_local(place) and not _has_fixed(layout.schema.as_struct()):
+        return _copy(con, sql, layout, place)
+    from ldp_core.tables.write_arrow import write_batches
+
+    return write_batches(con, sql, layout, place)
+
+
+def field_ids(schema: Schema) -> str:
+    """The FIELD_IDS option of a DuckDB copy: every field of a schema, nested ones too."""
+    return "{" + ", ".join(f"{text(f.name)}: {_ids(f.field_id, f.field_type)}" for f in schema.fields) + "}"
+
+
+def _ids(field_id: int, kind: IcebergType) -> str:
+    from pyiceberg import types as ice
+
+    inner: list[tuple[str, int, IcebergType]] = []
+    if isinstance(kind, ice.StructType):
+        inner = [(f.name, f.field_id, f.field_type) for f in kind.fields]
+    elif isinstance(kind, ice.ListType):
+        inner = [("element", kind.element_id, kind.element_type)]
+    elif isinstance(kind, ice.MapType):
+        inner = [("key", kind.key_id, kind.key_type), ("value", kind.value_id, kind.value_type)]
+    if not inner:
+        return str(field_id)
+    parts = [f"{text(name)}: {_ids(number, own)}" for name, number, own in inner]
+    return "{" + ", ".join([f"__duckdb_field_id: {field_id}", *parts]) + "}"
+
+
+def key_columns(con: DuckDBPyConnection, layout: Layout) -> list[tuple[str, str]]:
+    """(name, SQL) of the partition keys; the names are none of the table's."""
+    found = partition_sql.keys(con, layout.spec, layout.schema)
+    return [(unused(layout, f"__p{number}"), key) for number, key in enumerate(found)]
+
+
+def unused(layout: Layout, name: str) -> str:
+    """The name with underscores before it until no column has it."""
+    taken = {field.name.casefold() for field in layout.schema.fields}
+    while name in taken:
+        name = "_" + name
+    return name
+
+
+def _copy(con: DuckDBPyConnection, sql: str, layout: Layout, place: str) -> Written:
+    """One ``COPY``: the fastest way to local files."""
+    folder = fs.local_path(place)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    keys = key_columns(con, layout)
+    options = [
+        "FORMAT parquet",
+        f"COMPRESSION {layout.codec}",
+        f"FIELD_IDS {field_ids(layout.schema)}",
+        "RETURN_STATS",
+    ]
+    if keys:
+        more = "".join(f", {expr} AS {ident(name)}" for name, expr in keys)
+        sql = f"SELECT *{more} FROM ({sql}) AS b"
+        names = ", ".join(ident(name) for name, _ in keys)
+        options += [f"PARTITION_BY ({names})", "FILENAME_PATTERN '{uuid}'"]
+    else:
+        options += [
+            "WRITE_EMPTY_FILE false",
+            f"FILE_SIZE_BYTES {layout.target_size}",
+            "FILENAME_PATTERN '{uuid}'",
+        ]
+    con.execute(f"COPY ({sql}) TO {text(str(folder))} ({', '.join(options)})")
+    columns = [column[0] for column in con.description or []]
+    at = columns.index("filename")
+    paths = sorted(str(row[at]) for row in con.fetchall())
+    return described(paths, layout, "file://" if place.startswith("file://") else "")
+
+
+def described(paths: list[str], layout: Layout, prefix: str) -> Written:
+    """Read the footers (and one row, where the table is partitioned) of local files written for a layout."""
+    import pyarrow.parquet as pq
+
+    files = []
+    for path in paths:
+        with pq.ParquetFile(path) as opened:
+            footer = opened.metadata
+            if footer.num_rows == 0:
+                continue
+            partition = _partition(opened, layout)
+        size = fs.size(path)
+        files.append(
+            data_file(
+                prefix + path, size, footer, layout.schema, layout.spec.spec_id, partition, layout.properties
+            )
+        )
+    return Written(tuple(files), sum(f.record_count for f in files), sum(f.file_size_in_bytes for f in files))
+
+
+def _partition(opened: Any, layout: Layout) -> Any:
+    from pyiceberg.typedef import Record
+
+    paths = [partition_sql.path_of(layout.schema, f.source_id) for f in layout.spec.fields]
+    columns = sorted({".".join(path) for path in paths if path})
+    if not columns:
+        return Record(*[None for _ in paths])
+    row = next(opened.iter_batches(batch_size=1, columns=columns))
+    return partition_sql.record(layout.spec, layout.schema, row)
+
+
+def _has_fixed(kind: IcebergType) -> bool:
+    """Whether a type holds ``fixed[n]`` anywhere, which only Arrow can write as such."""
+    from pyiceberg import types as ice
+
+    if isinstance(kind, ice.StructType):
+        return any(_has_fixed(f.field_type) for f in kind.fields)
+    if isinstance(kind, ice.ListType):
+        return _has_fixed(kind.element_type)
+    if isinstance(kind, ice.MapType):
+        return _has_fixed(kind.key_type) or _has_fixed(kind.value_type)
+    return isinstance(kind, ice.FixedType)

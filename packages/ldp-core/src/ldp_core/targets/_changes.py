@@ -1,0 +1,167 @@
+"""What a load commits: the same files on whatever the table has become, or a conflict that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.commit.base import NewTable
+from ldp_core.commit.change import Base, Change
+from ldp_core.errors import CommitConflict
+from ldp_core.spi import RunContext, Staged
+from ldp_core.tables import docs as table_docs
+from ldp_core.tables.fit import Fitted, Op
+from ldp_core.tables.partition import Item, build_spec
+from ldp_core.tables.schema import evolve, new_schema
+from ldp_core.tables.write import Layout, Written, write_files
+from ldp_core.targets._base import Place
+
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.update import TableUpdate
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one load writes.
+
+    Attributes:
+        ctx: The run.
+        base: The table it was fitted to, or the one that is to be made.
+        fitted: The rows.
+        layout: How files look, with the schema after evolution.
+        docs: ``metadata.docs``.
+    """
+
+    ctx: RunContext
+    base: Base
+    fitted: Fitted
+    layout: Layout
+    docs: Mapping[str, Any]
+
+    @classmethod
+    def make(
+        cls,
+        ctx: RunContext,
+        place: Place,
+        base: Base | None,
+        fitted: Fitted,
+        items: Sequence[Item],
+        docs: Mapping[str, Any],
+    ) -> Plan:
+        """Plan a load; a table that does not exist is staged, not created."""
+        if base is None:
+            schema = new_schema(fitted.schema, table_docs.columns(docs))
+            properties = table_docs.properties(docs)
+            base = place.staged(NewTable(schema, build_spec(items, schema), properties))
+        schema, _ = evolve(base, fitted.ops)
+        layout = Layout(schema, base.metadata.spec(), base.metadata.properties, dict(base.io.properties))
+        return cls(ctx, base, fitted, layout, docs)
+
+    def write(self, sql: str, folder: str) -> Written:
+        """Write rows as data files below a folder."""
+        return write_files(self.ctx.con, sql, self.layout, folder)
+
+    def evolution(self, base: Base) -> tuple[tuple[TableUpdate, ...], int | None, dict[str, str]]:
+        """(updates, schema id, properties) that a commit on this base needs so that the written files fit.
+
+        Raises:
+            CommitConflict: The table changed so that files written for another schema do not fit.
+        """
+        if not base.exists:
+            return (), None, {}
+        name = ".".join(base.identifier)
+        if base.metadata.spec().fields != self.layout.spec.fields or (
+            base.metadata.default_spec_id != self.layout.spec.spec_id
+        ):
+            raise CommitConflict(f"the partitioning of {name} changed during the load", hint="run it again")
+        ops = [op for op in self.fitted.ops if not _done(op, base.metadata.schema())]
+        try:
+            schema, updates = evolve(base, ops, table_docs.columns(self.docs))
+        except ValueError as error:
+            raise CommitConflict(f"the schema of {name} changed during the load: {error}") from error
+        if not _fits(self.layout.schema, schema):
+            raise CommitConflict(f"the schema of {name} changed during the load", hint="run it again")
+        properties = table_docs.changed(base.metadata.properties, self.docs)
+        return updates, schema.schema_id, properties
+
+
+def append(plan: Plan, base: Base, staged: Staged) -> Change:
+    """The staged files on top of what the base has."""
+    updates, schema_id, properties = plan.evolution(base)
+    return Change("append", staged.state.files, (), updates, schema_id, {}, properties)
+
+
+def overwrite(plan: Plan, base: Base, staged: Staged) -> Change:
+    """The staged files instead of what the base has."""
+    updates, schema_id, properties = plan.evolution(base)
+    return Change("overwrite", staged.state.files, live_files(base), updates, schema_id, {}, properties)
+
+
+def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder: str) -> Change:
+    """The spilled batch merged into what the base has; computed anew for every base."""
+    from ldp_core.targets.upsert import UpsertCounts, build_change
+
+    updates, schema_id, properties = plan.evolution(base)
+    columns = plan.fitted.schema.names
+    if base.metadata.current_snapshot() is None:
+        written = plan.write(staged.sql, folder)
+        counts = UpsertCounts(staged.rows, 0, 0)
+        return Change("append", written.files, (), updates, schema_id, counted(counts), properties, counts)
+    change = build_change(
+        plan.ctx.con,
+        base,
+        staged.ordered_sql,
+        columns,
+        keys,
+        lambda sql: plan.write(sql, folder).files,
+        updates=updates,
+        schema_id=schema_id,
+    )
+    from dataclasses import replace
+
+    return replace(change, summary=counted(change.info), properties=properties)
+
+
+def counted(counts: Any) -> dict[str, str]:
+    """What the snapshot summary says of an upsert's rows."""
+    return {"ldp.rows-written": str(counts.written), "ldp.rows-unchanged": str(counts.unchanged)}
+
+
+def live_files(base: Base) -> tuple[DataFile, ...]:
+    """Every data file of the base's current snapshot."""
+    from pyiceberg.manifest import ManifestContent
+
+    snapshot = base.metadata.current_snapshot()
+    if snapshot is None:
+        return ()
+    return tuple(
+        entry.data_file
+        for manifest in snapshot.manifests(base.io)
+        if manifest.content == ManifestContent.DATA
+        for entry in manifest.fetch_manifest_entry(base.io, discard_deleted=True)
+    )
+
+
+def _done(op: Op, schema: Schema) -> bool:
+    """Whether somebody else made the same step already."""
+    from ldp_core.tables.types import from_iceberg
+
+    try:
+        field = schema.find_field(".".join(op.path))
+    except ValueError:
+        return False
+    return bool(from_iceberg(field.field_type).equals(op.type))
+
+
+def _fits(written: Schema, current: Schema) -> bool:
+    """Whether files written with one schema read right under another: the same fields under the same ids."""
+    now = {field.field_id: field for field in current.fields}
+    return all(
+        field.field_id in now
+        and now[field.field_id].name == field.name
+        and now[field.field_id].field_type == field.field_type
+        for field in written.fields
+    )

@@ -1,0 +1,64 @@
+"""Spills: the batch of an upsert or of a file target as one Parquet file in the run's folder, in input order."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldp_core._duck import ident, text
+from ldp_core.spi import Loss, RunContext, Spec, Staged
+from ldp_core.targets import upsert
+from ldp_core.targets.iceberg import columns_of
+
+if TYPE_CHECKING:
+    from ldp_core.tables.fit import Fitted
+    from ldp_core.targets._changes import Plan
+
+
+def spill(ctx: RunContext, sql: str) -> tuple[Path, int]:
+    """Write rows to a Parquet file in the run's scratch folder; returns it and the number of rows."""
+    path = ctx.scratch / f"batch_{uuid.uuid4().hex}.parquet"
+    ctx.con.execute(f"COPY ({sql}) TO {text(str(path))} (FORMAT parquet, COMPRESSION zstd)")
+    return path, int(ctx.con.fetchall()[0][0])
+
+
+def spill_upsert(
+    ctx: RunContext,
+    spec: Spec,
+    plan: Plan,
+    fitted: Fitted,
+    losses: tuple[Loss, ...],
+    keys: list[str],
+    table: str,
+) -> Staged:
+    """Spill a batch with its row numbers, one row a key.
+
+    Raises:
+        DriftError: A key occurs twice and ``dedupe`` does not say which row wins.
+    """
+    row = "__row"
+    while row.casefold() in {name.casefold() for name in fitted.schema.names}:
+        row = "_" + row
+    path, rows_in = spill(ctx, f"SELECT *, row_number() OVER () - 1 AS {ident(row)} FROM ({fitted.sql}) AS s")
+    source = f"SELECT * FROM read_parquet({text(str(path))})"
+    rows = rows_in
+    keep = spec.get("dedupe")
+    if keep:
+        order = [*columns_of(spec, "order_by"), row]
+        kept = upsert.deduplicated(source, keys, str(keep).lower(), order)
+        path, rows = spill(ctx, f"SELECT * FROM ({kept}) ORDER BY {ident(row)}")
+        source = f"SELECT * FROM read_parquet({text(str(path))})"
+    else:
+        upsert.refuse_duplicates(ctx.con, source, keys, table)
+    columns = ", ".join(ident(name) for name in fitted.schema.names)
+    return Staged(
+        rows=rows,
+        rows_in=rows_in,
+        files=1,
+        bytes=path.stat().st_size,
+        sql=f"SELECT {columns} FROM ({source}) AS b",
+        ordered_sql=f"SELECT {columns}, {ident(row)} AS __row FROM ({source}) AS b",
+        losses=losses,
+        state=path,
+    )

@@ -1,0 +1,234 @@
+"""One load into an Iceberg table: fit, stage, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.commit.publish import publish
+from ldp_core.commit.recover import sweep
+from ldp_core.commit.retry import APPEND, RECOMPUTE
+from ldp_core.commit.stage import Stage
+from ldp_core.errors import DriftError, LDPError
+from ldp_core.spi import Loss, Resolved, RunContext, Spec, Staged, WriteResult
+from ldp_core.tables.fit import Fitted, fit
+from ldp_core.tables.partition import build_spec, described, parse
+from ldp_core.tables.schema import new_schema
+from ldp_core.tables.types import arrow_schema
+from ldp_core.targets import upsert
+from ldp_core.targets._base import Place
+from ldp_core.targets._changes import Plan, append, overwrite, upserted
+from ldp_core.targets._drift import explained
+from ldp_core.targets._rows import empty_sql, parquet_sql
+from ldp_core.targets.iceberg import columns_of, live_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ldp_core.commit.change import Base
+
+
+class IcebergSession:
+    """See ``ldp_core.spi.TargetSession``.
+
+    Args:
+        spec: The ``metadata.target`` of a config.
+        ctx: The run.
+        mode: append, overwrite or upsert.
+    """
+
+    def __init__(self, spec: Spec, ctx: RunContext, mode: str) -> None:
+        self.spec = spec
+        self.ctx = ctx
+        self.mode = mode
+        self.items = parse(spec.get("partition_by") or ())
+        self.keys = columns_of(spec, "join_cols")
+        self.place = Place(spec.sub("catalog"), str(spec.get("name")), ctx.scratch)
+        self.base = self.place.existing()
+        self.stage_: Stage | None = None
+        self.plan: Plan | None = None
+        self.docs: Mapping[str, Any] = {}
+        self.allow: Collection[str] = ()
+        self.files: Sequence[str] = ()
+        if self.base is not None:
+            sweep(self.base)
+            self._warn_partitioning(self.base)
+
+    @property
+    def wanted(self) -> pa.Schema | None:
+        """The Arrow types of the table's columns; None where there is no table yet."""
+        return None if self.base is None else arrow_schema(self.base.metadata.schema())
+
+    def tell(
+        self,
+        *,
+        docs: Mapping[str, Any] | None = None,
+        allow: Collection[str] = (),
+        files: Sequence[str] = (),
+    ) -> None:
+        """What the config says besides the target.
+
+        Args:
+            docs: ``metadata.docs``; goes into the table in the commit of the load.
+            allow: Source columns with ``loss: allow``.
+            files: Parquet files that are the whole batch, untransformed: they may be taken as they are.
+        """
+        self.docs, self.allow, self.files = docs or {}, tuple(allow), tuple(files)
+
+    def resolve(self, sql: str, schema: pa.Schema, *, follows_values: bool) -> Resolved:
+        """Fit rows to the table; writes and creates nothing.
+
+        Raises:
+            DriftError: A type or a column does not fit.
+            ConfigError: A partition or key column does not exist or has the wrong type.
+        """
+        fitted = fit(
+            sql,
+            schema,
+            self.wanted,
+            follows_values=follows_values,
+            schema_evolution=bool(self.spec.get("schema_evolution", True)),
+            allow=self.allow,
+        )
+        if self.base is None:
+            build_spec(self.items, new_schema(fitted.schema))
+        for key, names in (("join_cols", self.keys), ("order_by", columns_of(self.spec, "order_by"))):
+            for name in names if self.mode == "upsert" else ():
+                if name not in fitted.schema.names or name in fitted.missing:
+                    raise DriftError(f"{key} has the column {name!r}, which the rows do not have")
+        return Resolved(fitted.sql, fitted.schema, fitted.losses, fitted.notes, fitted)
+
+    def stage(self, resolved: Resolved) -> Staged:
+        """Write the rows as data files that no snapshot has; for an upsert, as a spill in the run's folder.
+
+        Raises:
+            DriftError: A value does not fit its column; names column, row and value.
+            duckdb.Error: The rows cannot be read.
+        """
+        fitted: Fitted = resolved.state
+        with explained(self.ctx.con, fitted):
+            losses = self._count(fitted)
+            plan = Plan.make(self.ctx, self.place, self.base, fitted, self.items, self.docs)
+            self.plan = plan
+            if plan.base.exists and self.base is None:
+                raise LDPError(
+                    f"table {self.place.label} was made by another run meanwhile",
+                    hint="run it again",
+                    retriable=True,
+                )
+            self.place.remember(plan.base.metadata.location)
+            if not plan.base.exists:
+                sweep(plan.base)
+            self.stage_ = Stage(plan.base, self.ctx.run_id, self.ctx.attempt, self.ctx.clock)
+            self.stage_.__enter__()
+            if self.mode == "upsert":
+                return self._spill(plan, fitted, losses)
+            with self.ctx.progress.step(f"write {self.place.label}"):
+                written = plan.write(fitted.sql, self.stage_.folder)
+        paths = [file.file_path for file in written.files]
+        batch = parquet_sql(self.ctx.con, paths, fitted.schema, plan.layout.io_properties)
+        ordered = f"SELECT *, row_number() OVER () - 1 AS __row FROM ({fitted.sql}) AS o"
+        return Staged(
+            rows=written.rows,
+            rows_in=written.rows,
+            files=len(written.files),
+            bytes=written.bytes,
+            sql=batch,
+            ordered_sql=ordered if paths else empty_sql(fitted.schema, ("__row", "BIGINT")),
+            losses=losses,
+            state=written,
+        )
+
+    def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
+        """Commit the staged rows in one step.
+
+        Raises:
+            LDPError: There is no row to write.
+            CommitConflict: The table changed in a way that the load cannot be re-based on.
+        """
+        if not staged.rows:
+            raise LDPError(f"No data to write to {self.place.label}: the batch has no rows")
+        assert self.plan is not None
+        assert self.stage_ is not None
+        plan, folder = self.plan, self.stage_.folder
+        base = self.place.real(plan.base)
+        before: list[Base] = []
+
+        def build(fresh: Base) -> Any:
+            before[:] = [fresh]
+            if self.mode == "upsert":
+                return upserted(plan, fresh, staged, self.keys, folder)
+            return (overwrite if self.mode == "overwrite" else append)(plan, fresh, staged)
+
+        policy = RECOMPUTE if self.mode == "upsert" else APPEND
+        counts = None
+        try:
+            done = publish(base, build, policy=policy, summary=dict(summary), stage=self.stage_)
+        except upsert.NothingChanged as nothing:
+            snapshot = before[0].metadata.current_snapshot()
+            self.discard()
+            return self._result(staged, before[0], snapshot.snapshot_id if snapshot else None, nothing.counts)
+        if isinstance(done.change.info, upsert.UpsertCounts):
+            counts = done.change.info
+        self.stage_ = None
+        files = done.change.added
+        result = self._result(staged, done.base, done.snapshot_id, counts)
+        from dataclasses import replace
+
+        return replace(result, files=len(files), bytes=sum(f.file_size_in_bytes for f in files))
+
+    def discard(self) -> None:
+        """Delete what was staged and not published, and whatever was made for a table that did not come to be."""
+        if self.stage_ is not None:
+            self.stage_.discard()
+            self.stage_ = None
+            self.place.forget()
+        self.plan = None
+
+    def _result(
+        self, staged: Staged, base: Base, snapshot_id: int | None, counts: upsert.UpsertCounts | None
+    ) -> WriteResult:
+        snapshot = base.metadata.current_snapshot()
+        before = (
+            0
+            if snapshot is None
+            else live_rows(snapshot.summary.additional_properties if snapshot.summary else {})
+        )
+        written = counts.written if counts else staged.rows
+        added = counts.inserted if counts else staged.rows
+        after = staged.rows if self.mode == "overwrite" else None if before is None else before + added
+        return WriteResult(
+            table_identifier=self.place.label,
+            mode=self.mode,
+            rows_written=written,
+            rows_before=before,
+            rows_after=after,
+            snapshot_id=snapshot_id,
+            rows_unchanged=counts.unchanged if counts else 0,
+            rows_deduplicated=staged.rows_in - staged.rows,
+            losses=staged.losses,
+        )
+
+    def _count(self, fitted: Fitted) -> tuple[Loss, ...]:
+        query = fitted.count_sql()
+        if query is None:
+            return fitted.losses
+        return fitted.counted(self.ctx.con.execute(query).fetchall()[0])
+
+    def _spill(self, plan: Plan, fitted: Fitted, losses: tuple[Loss, ...]) -> Staged:
+        from ldp_core.targets._spill import spill_upsert
+
+        return spill_upsert(self.ctx, self.spec, plan, fitted, losses, self.keys, self.place.label)
+
+    def _warn_partitioning(self, base: Base) -> None:
+        own = described(base.metadata.spec(), base.metadata.schema())
+        asked = [(item.column, item.transform) for item in self.items]
+        if asked and asked != own:
+            self.ctx.warn(
+                f"table {self.place.label} exists and is partitioned by {_shown(own)}; "
+                f"partition_by {_shown(asked)} only applies when a table is made"
+            )
+
+
+def _shown(fields: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
