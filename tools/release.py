@@ -1,4 +1,4 @@
-"""Check a release tag such as ``ldp-core-v1.2.3`` against the package it names; prints ``package=ldp-core``."""
+"""Check a release tag such as ``ldp-core-v1.2.3`` against its package; prints ``package=ldp-core``."""
 
 from __future__ import annotations
 
