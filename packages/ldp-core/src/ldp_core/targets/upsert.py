@@ -193,7 +193,8 @@ def _match(
     near = _between(con, source, keys[0], table.types[table.names.index(keys[0])])
     con.execute(
         f"CREATE TEMP TABLE {name} AS "
-        f"SELECT f, p, r, same AND count(*) OVER (PARTITION BY r) = 1 AS same FROM (SELECT t.f, t.p, b.r, {same} AS same FROM (SELECT * FROM ({table.rows(files)}) {near}) AS t "
+        f"SELECT f, p, r, same AND count(*) OVER (PARTITION BY r) = 1 AS same FROM ("
+        f"SELECT t.f, t.p, b.r, {same} AS same FROM (SELECT * FROM ({table.rows(files)}) {near}) AS t "
         f"JOIN {source} ON {joined})"
     )
 
