@@ -28,7 +28,7 @@ FILES = Shape(
         Key(
             "union",
             Text(choices=("by_name",)),
-            "by_name: files may have different columns, put together by name.",
+            "by_name: columns may differ and are matched by name.",
         ),
     ),
     doc="How several files make one table.",
@@ -42,18 +42,16 @@ SHAPE = Shape(
         Key(
             "delimiter",
             Text(),
-            "One character; seen in the first lines by default (comma, semicolon, tab, bar).",
+            "One character; seen in the first lines by default (, ; tab |).",
         ),
         Key("quote", Text(), "One character; empty for none.", default='"'),
         Key("escape", Text(), "One character; the quote itself by default: doubled quotes."),
-        Key(
-            "header", Bool(), "Whether the first line has the names; else column0, column1, ...", default=True
-        ),
+        Key("header", Bool(), "Whether the first line has the names; else column0, column1.", default=True),
         Key("encoding", Text(), "How the text is encoded.", default="utf-8"),
         Key(
             "null_values",
             ListOf(Text(), or_single=True),
-            "Unquoted texts that mean NULL, besides the empty field.",
+            "Unquoted texts that mean NULL, too.",
         ),
         Key("decimal", Text(choices=(".", ",")), "The decimal mark.", default="."),
         Key("date_format", Text(), "strptime format of dates."),
@@ -62,7 +60,7 @@ SHAPE = Shape(
         Key(
             "compression",
             Text(choices=("auto", "none", "gzip", "zstd")),
-            "By the name's end.",
+            "By the end of the name.",
             default="auto",
         ),
         Key("columns", MapOf(OneOf((Text(), _COLUMN))), "Types of columns on the first load, by name."),

@@ -164,7 +164,8 @@ def not_encoded(encoding: str, name: str, line: int | None) -> SourceError:
 def sniff(head: Head, dialect: Dialect) -> str:
     """The delimiter that splits the first lines into the same number of fields, more than one.
 
-    Where several do, the one with most fields; where none does, the one seen most in the first line, else a comma.
+    Where several do, the one with most fields; where none does, the one seen most in the first line,
+    else a comma.
     """
     best, fields = "", 1
     fallback, most = ",", 0

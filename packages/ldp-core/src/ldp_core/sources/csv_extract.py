@@ -126,7 +126,8 @@ def drift(violation: Violation | None, extra: str) -> DriftError:
     value = violation.value if len(violation.value) <= 80 else violation.value[:77] + "..."
     word = violation.column.cast.word
     return DriftError(
-        f"column {violation.column.name}, row {violation.row}: {value!r} cannot be loaded as {word} without loss{extra}",
+        f"column {violation.column.name}, row {violation.row}: {value!r} cannot be loaded as {word} "
+        f"without loss{extra}",
         file=violation.file,
     )
 

@@ -78,9 +78,9 @@ def _fixed(spec: Spec, source: CsvInput, wanted: pa.Schema | None) -> dict[str, 
 
 
 def _format(spec: Spec, cast: Cast) -> str | None:
-    if cast.kind == "date":
-        return spec.get("date_format")
-    return spec.get("timestamp_format") if cast.kind in ("timestamp", "timestamptz") else None
+    key = {"date": "date_format", "timestamp": "timestamp_format", "timestamptz": "timestamp_format"}
+    found = spec.get(key[cast.kind]) if cast.kind in key else None
+    return None if found is None else str(found)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ldp_core.sources.csv_input import CsvInput
     from ldp_core.spi import RunContext
 
-SMALL = 2 * 2**20
+SMALL = 128 * 2**10
 """Bytes up to which an input is looked at whole instead."""
 
-_CHUNK = 128 * 2**10
+_CHUNK = 32 * 2**10
 
 
 def sample_sql(source: CsvInput, ctx: RunContext) -> str:
-    """A SELECT of rows of text from the start, middle and end of the first, middle and last file of each header.
+    """A SELECT of rows of text from the start, middle and end of some files of each header.
 
     The rows are copied into the run's scratch folder. Rows that a cut has broken are passed over.
     """
@@ -44,7 +44,7 @@ def _copy(file: str, compression: str | None, copy: Path) -> None:
     packed = _files.compression_of(file, compression)
     if packed:
         with _files.open_stream(file, packed) as stream:
-            copy.write_bytes(_whole_lines(stream.read(8 * _CHUNK), first=True))
+            copy.write_bytes(_whole_lines(stream.read(4 * _CHUNK), first=True))
         return
     filesystem, inner = fs.arrow_fs(file)
     with filesystem.open_input_file(inner) as handle, copy.open("wb") as out:
@@ -55,7 +55,7 @@ def _copy(file: str, compression: str | None, copy: Path) -> None:
 
 
 def _whole_lines(data: bytes, *, first: bool) -> bytes:
-    """The lines of a piece of a file that are not cut; of a piece without a line end, nothing but the first."""
+    """The lines of a piece of a file that are not cut."""
     end = b"\n" if b"\n" in data else b"\r"
     if end not in data:
         return data if first else b""
