@@ -111,7 +111,7 @@ class _Builder:
         for name_node, value_node in node.value:
             if name_node.id != "scalar":
                 raise self.error(name_node, "a key must be text", key)
-            name = name_node.value
+            name = self.text(name_node, key)
             line = name_node.start_mark.line + 1
             here = child(key, name)
             if name in found:
@@ -125,10 +125,15 @@ class _Builder:
         if node.tag != f"{_TAG}{kind}":
             raise self.error(node, f"the tag {_shown(node.tag)} is not of the core schema", key)
 
+    def text(self, node: Any, key: str) -> str:
+        """The text of a scalar; a pair of ``\\u`` escapes (as JSON writes them) is one character."""
+        try:
+            return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise self.error(node, "half of a surrogate pair in a text", key) from None
+
     def scalar(self, node: Any, key: str) -> Any:
-        text = node.value
-        if any("\ud800" <= char <= "\udfff" for char in text):
-            raise self.error(node, "half of a surrogate pair in a text", key)
+        text = self.text(node, key)
         if node.tag == f"{_TAG}str":
             return text
         if node.tag == _PLAIN:
