@@ -1,1 +1,60 @@
 """Data quality checks for LDP."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ldp_quality.checks.expression import Expression
+    from ldp_quality.checks.freshness import Freshness
+    from ldp_quality.checks.range import Range
+    from ldp_quality.checks.rows import AcceptedValues, NotNull, Regex
+    from ldp_quality.checks.schema import SchemaHas
+    from ldp_quality.checks.temporal import MaxGap, MaxSkew, Monotonic, RateBelow
+    from ldp_quality.checks.unique import Unique
+    from ldp_quality.checks.volume import RowCount
+    from ldp_quality.config import checks_from_config
+    from ldp_quality.engine import run_checks
+    from ldp_quality.result import CheckResult, QualityReport
+
+__all__ = [
+    "AcceptedValues",
+    "CheckResult",
+    "Expression",
+    "Freshness",
+    "MaxGap",
+    "MaxSkew",
+    "Monotonic",
+    "NotNull",
+    "QualityReport",
+    "Range",
+    "RateBelow",
+    "Regex",
+    "RowCount",
+    "SchemaHas",
+    "Unique",
+    "checks_from_config",
+    "run_checks",
+]
+
+_HOMES = {
+    "checks.expression": ("Expression",),
+    "checks.freshness": ("Freshness",),
+    "checks.range": ("Range",),
+    "checks.rows": ("AcceptedValues", "NotNull", "Regex"),
+    "checks.schema": ("SchemaHas",),
+    "checks.temporal": ("MaxGap", "MaxSkew", "Monotonic", "RateBelow"),
+    "checks.unique": ("Unique",),
+    "checks.volume": ("RowCount",),
+    "config": ("checks_from_config",),
+    "engine": ("run_checks",),
+    "result": ("CheckResult", "QualityReport"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ldp_quality' has no attribute {name!r}")
+    return getattr(import_module(f"ldp_quality.{_HOME[name]}"), name)

@@ -1,0 +1,164 @@
+"""Runs a list of checks over one set of rows: one shared pass, then only what a check needs on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.errors import ConfigError
+
+from ldp_quality.expr import NONE, Aggregate
+from ldp_quality.instants import moment_ns
+from ldp_quality.plan import CannotEvaluate, Context, Executor, Facts, Plan, Search
+from ldp_quality.result import CheckResult, QualityReport
+
+if TYPE_CHECKING:
+    from ldp_quality.checks.base import Check
+
+_COUNT = Aggregate("count")
+
+
+def run_checks(
+    df: Any, checks: Iterable[Check], context: Mapping[str, Any] | Context | None = None
+) -> QualityReport:
+    """Judge rows in memory.
+
+    Args:
+        df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, or a DuckDB relation. A reader
+            and a relation are read once, in bounded memory.
+        checks: What must be true of it.
+        context: ``source_rows`` (for ``row_count`` with ``equals: source``) and ``now`` (for ``freshness``).
+
+    Raises:
+        ConfigError: ``df`` is none of these, or ``context`` holds something else.
+    """
+    from ldp_quality.frames import opened
+
+    with opened(df) as rows:
+        return evaluate(tuple(checks), rows, context_of(context))
+
+
+def context_of(given: Mapping[str, Any] | Context | None) -> Context:
+    """A context from the mapping that users pass.
+
+    Raises:
+        ConfigError: An unknown key, or a ``now`` that is no moment.
+    """
+    if given is None or isinstance(given, Context):
+        return given or Context()
+    unknown = sorted(set(given) - {"now", "source_rows"})
+    if unknown:
+        raise ConfigError(f"the context of checks has unknown key(s) {unknown}; allowed: now, source_rows")
+    return Context(_moment(given.get("now")), given.get("source_rows"))
+
+
+def _moment(now: Any) -> datetime | None:
+    if now is None or isinstance(now, datetime):
+        return now
+    ns = moment_ns(now)
+    if ns is None:
+        raise ConfigError(f"now must be a date or a time such as 2026-08-02T00:00:00Z, got {now!r}")
+    return datetime.fromtimestamp(ns // 1_000_000_000, UTC).replace(microsecond=ns // 1_000 % 1_000_000)
+
+
+@dataclass
+class _Trial:
+    """One check on its way to a result."""
+
+    check: Check
+    plan: Plan
+    facts: Facts = field(default_factory=lambda: Facts(0))
+    result: CheckResult | None = None
+
+    @property
+    def wanted(self) -> list[Aggregate]:
+        counted = [Aggregate("count", where=self.plan.bad)] if self.plan.bad is not None else []
+        return [*self.plan.aggregates.values(), *counted]
+
+    def take(self, rows: int, answers: Sequence[Any]) -> None:
+        values = dict(zip(self.plan.aggregates, answers, strict=False))
+        bad = answers[-1] if self.plan.bad is not None else 0
+        self.facts = Facts(rows, values, bad)
+
+    def fail(self, error: CannotEvaluate, rows: int | None) -> None:
+        metrics = (
+            {"error": "CannotEvaluate"} if rows is None else {"row_count": rows, "error": "CannotEvaluate"}
+        )
+        self.result = CheckResult(self.check.label, False, f"could not be evaluated: {error}", 0, metrics)
+
+    def judge(self) -> None:
+        self.result = self.plan.finish(self.facts)
+
+
+def evaluate(checks: Sequence[Check], rows: Executor, context: Context) -> QualityReport:
+    """Judge the rows of an executor."""
+    trials = [_Trial(check, check.compile(rows.columns, context)) for check in checks]
+    _shared_pass(trials, rows)
+    for trial in trials:
+        if trial.result is None:
+            _own_pass(trial, rows)
+    _find_samples([trial for trial in trials if trial.result and not trial.result.passed], rows)
+    return QualityReport(tuple(trial.result for trial in trials if trial.result is not None))
+
+
+def _shared_pass(trials: Sequence[_Trial], rows: Executor) -> None:
+    """Answer the aggregates of all checks at once; where that fails, one check at a time, to find which."""
+    wanted = [_COUNT, *(item for trial in trials for item in trial.wanted)]
+    try:
+        count, *answers = rows.aggregate(wanted)
+    except CannotEvaluate:
+        _one_by_one(trials, rows)
+        return
+    for trial in trials:
+        own, answers = answers[: len(trial.wanted)], answers[len(trial.wanted) :]
+        trial.take(count, own)
+
+
+def _one_by_one(trials: Sequence[_Trial], rows: Executor) -> None:
+    count: int | None = None
+    try:
+        count = rows.aggregate([_COUNT])[0]
+    except CannotEvaluate as error:
+        for trial in trials:
+            trial.fail(error, None)
+        return
+    for trial in trials:
+        try:
+            trial.take(count or 0, rows.aggregate([_COUNT, *trial.wanted])[1:])
+        except CannotEvaluate as error:
+            trial.fail(error, count)
+
+
+def _own_pass(trial: _Trial, rows: Executor) -> None:
+    try:
+        if trial.plan.question is not None:
+            answer = rows.answer(trial.plan.question)
+            trial.facts = replace(trial.facts, answer=answer, hits=answer.hits)
+    except CannotEvaluate as error:
+        trial.fail(error, trial.facts.rows)
+        return
+    trial.judge()
+
+
+def _find_samples(failed: Sequence[_Trial], rows: Executor) -> None:
+    """Show the rows that break each failed check."""
+    searched = [trial for trial in failed if trial.plan.bad is not None and trial.facts.bad]
+    for trial, hits in zip(searched, _search(searched, rows), strict=True):
+        trial.facts = replace(trial.facts, hits=hits)
+        if trial.plan.distinct is not None and trial.plan.bad is not None:
+            trial.facts = replace(trial.facts, distinct=rows.distinct(trial.plan.distinct, trial.plan.bad))
+        trial.judge()
+    numbers = sorted({hit.row for trial in failed for hit in trial.facts.hits})
+    whole = rows.rows(numbers) if numbers else {}
+    for trial in failed:
+        samples = tuple({"row": hit.row, "values": whole[hit.row]} for hit in trial.facts.hits)
+        if trial.result is not None and samples:
+            trial.result = replace(trial.result, samples=samples)
+
+
+def _search(searched: Sequence[_Trial], rows: Executor) -> list[Any]:
+    if not searched:
+        return []
+    return rows.first([Search(trial.plan.bad or NONE, trial.plan.shown) for trial in searched])

@@ -1,0 +1,171 @@
+"""Plans answered by DuckDB, over SQL that can be read more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ldp_core._duck import ident
+
+from ldp_quality import _questions
+from ldp_quality._sql import Words
+from ldp_quality._values import plain
+from ldp_quality.expr import Aggregate, And, Holds, Not, Or, Predicate
+from ldp_quality.kinds import Kind
+from ldp_quality.plan import SAMPLES, Answer, CannotEvaluate, Hit, Question, Search
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class DuckDBExecutor:
+    """Answers plans about the rows of one SELECT.
+
+    Attributes:
+        con: A connection that can read them; nothing is created on it.
+        sql: The rows, their columns in the order of ``columns``.
+        ordered_sql: The same with one more column, last: the number of the row in the input, from 0.
+        columns: Names and kinds.
+    """
+
+    con: DuckDBPyConnection
+    sql: str
+    ordered_sql: str
+    columns: Mapping[str, Kind]
+    _prefix: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        prefix = "c"
+        while any(name.lower().startswith(prefix) for name in self.columns):
+            prefix = f"_{prefix}"
+        object.__setattr__(self, "_prefix", prefix)
+
+    def aggregate(self, wanted: Sequence[Aggregate]) -> list[Any]:
+        """All aggregates in one pass; temporal values as ticks."""
+        source, words = self.relation([item.where for item in wanted], ordered=False)
+        listed = ", ".join(words.aggregate(item) for item in wanted)
+        return list(self.fetch(f"SELECT {listed} FROM {source}")[0])
+
+    def first(self, searches: Sequence[Search]) -> list[tuple[Hit, ...]]:
+        """The first rows of each search, in input order, in one pass."""
+        source, words = self.relation([item.where for item in searches], ordered=True)
+        row = self.row
+        listed = []
+        for search in searches:
+            parts = [f"'r': {row}", *(f"'v{at}': {words.value(of)}" for at, of in enumerate(search.shown))]
+            where = words.predicate(search.where)
+            listed.append(f"arg_min({{{', '.join(parts)}}}, {row}, {SAMPLES}) FILTER (WHERE {where})")
+        found = self.fetch(f"SELECT {', '.join(listed)} FROM {source}")[0]
+        return [_questions.hits(hits) for hits in found]
+
+    def distinct(self, column: str, where: Predicate) -> tuple[Any, ...]:
+        """The first different values of a column, in input order, as JSON."""
+        source, words = self.relation([where], ordered=True)
+        place = self.places[column]
+        table = self.arrow(
+            f"SELECT {place} AS v FROM {source} WHERE {words.predicate(where)} "
+            f"GROUP BY v ORDER BY min({self.row}) LIMIT {SAMPLES}"
+        )
+        return tuple(plain(value) for value in table.column(0))
+
+    def answer(self, question: Question) -> Answer:
+        """Answer a question in a pass of its own."""
+        return _questions.answer(question, self)
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Whole rows by their number, as JSON."""
+        source, _ = self.relation([], ordered=True)
+        listed = ", ".join(str(number) for number in sorted(set(numbers)))
+        table = self.arrow(f"SELECT * FROM {source} WHERE {self.row} IN ({listed})")
+        names = list(self.columns)
+        found = {}
+        for at in range(table.num_rows):
+            values = [plain(table.column(place)[at]) for place in range(len(names))]
+            found[int(table.column(len(names))[at].as_py())] = dict(zip(names, values, strict=True))
+        return found
+
+    @property
+    def row(self) -> str:
+        """The column that numbers the rows, as it is written."""
+        return ident(f"{self._prefix}r")
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Each column as it is written in ``relation``, by the user's name."""
+        return {name: ident(f"{self._prefix}{at}") for at, name in enumerate(self.columns)}
+
+    def relation(self, predicates: Sequence[Predicate], *, ordered: bool) -> tuple[str, Words]:
+        """FROM text whose columns are called by position, and the words for it.
+
+        The users' own predicates are computed inside, where the columns have the users' names.
+        """
+        places = self.places
+        own = list(dict.fromkeys(item for predicate in predicates for item in _own(predicate)))
+        aliases = [*places.values(), *([self.row] if ordered else [])]
+        sql = self.ordered_sql if ordered else self.sql
+        source = f"(SELECT * FROM (\n{sql}\n) AS rows_({', '.join(aliases)}))"
+        holds = {item.sql: ident(f"{self._prefix}p{at}") for at, item in enumerate(own)}
+        if own:
+            used = dict.fromkeys(name for item in own for name in item.columns)
+            named = ", ".join(["*", *(f"{places[name]} AS {ident(name)}" for name in used)])
+            tested = ", ".join(f"(\n{item.sql}\n) AS {holds[item.sql]}" for item in own)
+            source = f"(SELECT *, {tested} FROM (SELECT {named} FROM {source}))"
+            self._conditions(source, holds)
+        return source, Words(places, self.columns, holds)
+
+    def _conditions(self, source: str, holds: Mapping[str, str]) -> None:
+        """Binds the users' own predicates, and refuses one that is not true or false."""
+        with _explained(of_users=True):
+            types = self.con.sql(f"SELECT {', '.join(holds.values())} FROM {source}").types
+        for sql, found in zip(holds, types, strict=True):
+            if str(found) not in {"BOOLEAN", '"NULL"'}:
+                raise CannotEvaluate(f"{sql!r} gives {found}, not true or false")
+
+    def fetch(self, sql: str) -> list[Any]:
+        """Rows of a small answer, as Python values."""
+        with _explained():
+            return list(self.con.sql(sql).fetchall())
+
+    def arrow(self, sql: str) -> pa.Table:
+        """A small answer, in types that lose nothing."""
+        with _explained():
+            return self.con.sql(sql).to_arrow_table()
+
+
+def _own(predicate: Predicate) -> list[Holds]:
+    """The users' own predicates inside a predicate."""
+    match predicate:
+        case Holds():
+            return [predicate]
+        case Not():
+            return _own(predicate.of)
+        case And() | Or():
+            return [item for part in predicate.of for item in _own(part)]
+    return []
+
+
+class _explained:
+    """Turns what DuckDB says of the data or of a predicate into ``CannotEvaluate``; other errors pass."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        import duckdb
+
+        about_data = (
+            duckdb.BinderException,
+            duckdb.CatalogException,
+            duckdb.ConversionException,
+            duckdb.InvalidInputException,
+            duckdb.InvalidTypeException,
+            duckdb.NotImplementedException,
+            duckdb.OutOfRangeException,
+            duckdb.TypeMismatchException,
+        )
+        about_text = (duckdb.ParserException, duckdb.SyntaxException)
+        if isinstance(error, about_data) or (self._of_users and isinstance(error, about_text)):
+            raise CannotEvaluate(str(error).splitlines()[0]) from error

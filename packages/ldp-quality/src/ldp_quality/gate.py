@@ -1,0 +1,79 @@
+"""The gate: the checks of a config judge the rows that would be published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.spi import Batch, Spec, Verdict
+
+from ldp_quality.config import checks_from_config
+from ldp_quality.engine import evaluate
+from ldp_quality.executor import DuckDBExecutor
+from ldp_quality.kinds import kind_of
+from ldp_quality.plan import Context
+from ldp_quality.result import QualityReport
+from ldp_quality.section import FAIL, items_of, on_failure
+
+if TYPE_CHECKING:
+    from ldp_quality.checks.base import Check
+
+
+@dataclass(frozen=True)
+class PreparedQuality:
+    """The checks of one config, ready to judge batches.
+
+    Attributes:
+        items: The checks.
+        on_failure: ``fail`` or ``warn``.
+    """
+
+    items: tuple[Check, ...]
+    on_failure: str
+
+    @property
+    def checks(self) -> int:
+        """How many checks it will make."""
+        return len(self.items)
+
+    def judge(self, batch: Batch) -> Verdict:
+        """Judge the rows that would be published; a failure blocks them unless it only warns."""
+        columns = {field.name: kind_of(field.type) for field in batch.schema}
+        rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
+        report = evaluate(self.items, rows, Context(batch.now, batch.source_rows))
+        blocks = not report.passed and self.on_failure == FAIL
+        return Verdict(report.passed, blocks, report, self._evaluated(report))
+
+    def _evaluated(self, report: QualityReport) -> dict[str, Any]:
+        """Names, verdicts and counts; never a value of the data."""
+        return {
+            "passed": report.passed,
+            "on_failure": self.on_failure,
+            "total": len(report.results),
+            "failed": len(report.failures),
+            "checks": [
+                {
+                    "name": result.name,
+                    "check": check.kind,
+                    "passed": result.passed,
+                    "failing_rows": result.failing_rows,
+                    "rows": result.metrics.get("row_count"),
+                }
+                for check, result in zip(self.items, report.results, strict=True)
+            ],
+        }
+
+
+class QualityGate:
+    """The gate as ``ldp_core.spi.Gate`` wants it."""
+
+    def prepare(self, section: Any, spec: Spec) -> PreparedQuality:
+        """Build the checks, before anything is read.
+
+        Raises:
+            ConfigError: A check is wrong.
+        """
+        return PreparedQuality(tuple(checks_from_config(items_of(section))), on_failure(section))
+
+
+GATE = QualityGate()

@@ -1,0 +1,240 @@
+"""What a check asks for before it judges, and what it is told.
+
+A check compiles to a ``Plan``; an ``Executor`` answers the questions in it; the plan's ``finish`` turns the
+answers into a result. Nothing here knows an engine: one executor for DuckDB stands in ``executor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
+
+from ldp_quality.expr import Aggregate, Predicate, Value
+from ldp_quality.kinds import Kind
+from ldp_quality.result import CheckResult
+
+SAMPLES = 5
+"""How many rows, keys or values a failed check shows."""
+
+
+class CannotEvaluate(Exception):
+    """An engine could not answer a question about the data; the text says why."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What checks may know besides the rows.
+
+    Attributes:
+        now: The moment that freshness is measured against; None for the present one.
+        source_rows: Rows of the source; None where nobody knows.
+    """
+
+    now: datetime | None = None
+    source_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One row that breaks a check.
+
+    Attributes:
+        row: Its number in the input, from 0.
+        shown: What the plan asked to see of it.
+    """
+
+    row: int
+    shown: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Rows that share a key; a row with a null in the key has none."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class KeyCounts:
+    """The answer to ``Keys``.
+
+    Attributes:
+        distinct: Different keys.
+        repeated: Keys that stand in more than one row.
+        repeated_rows: Rows that hold these.
+        sample: The repeated keys that come first in the input, each with its rows; the values as JSON.
+        hits: The first rows that hold a repeated key.
+    """
+
+    distinct: int
+    repeated: int
+    repeated_rows: int
+    sample: tuple[tuple[tuple[Any, ...], int], ...] = ()
+    hits: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """From each row to the next within its group; rows without a value, or with NaN, do not take part.
+
+    Attributes:
+        column: The value that is compared with the one before.
+        group_by: Rows with equal values here (nulls are equal) make a group.
+        order_by: Columns that put the rows in order, before the order of the input.
+        at_least: A step is broken where the value is not at least the one before (``strict``: above it).
+        strict: See ``at_least``.
+        gap_over: A step is broken where the ticks of the column grow by more than this.
+    """
+
+    column: str
+    group_by: tuple[str, ...] = ()
+    order_by: tuple[str, ...] = ()
+    strict: bool = False
+    gap_over: int | None = None
+
+
+@dataclass(frozen=True)
+class StepCounts:
+    """The answer to ``Steps``.
+
+    Attributes:
+        checked: Rows with a value.
+        groups: Groups with at least one.
+        broken: Steps that are broken.
+        largest: The largest step in ticks, where gaps were asked for; None without steps.
+        hits: The first broken steps, each with its value and the one before.
+    """
+
+    checked: int
+    groups: int
+    broken: int
+    largest: int | None = None
+    hits: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often a boolean column is true in each group, of the rows where it is not null.
+
+    Attributes:
+        column: The boolean column.
+        group_by: What makes a group (nulls are equal).
+        numerator: A group is over when its rate is above ``numerator / denominator``.
+        denominator: See ``numerator``.
+    """
+
+    column: str
+    group_by: tuple[str, ...]
+    numerator: int
+    denominator: int
+
+
+@dataclass(frozen=True)
+class RateCounts:
+    """The answer to ``Rates``.
+
+    Attributes:
+        groups: How many groups have a value.
+        over: How many are over the limit.
+        true_over: True rows in these.
+        highest: The highest rate; None without values.
+        sample: The groups with the highest rates over the limit: key as JSON, true rows, rows with a value.
+        hits: The first true rows of groups over the limit.
+    """
+
+    groups: int
+    over: int
+    true_over: int
+    highest: float | None
+    sample: tuple[tuple[tuple[Any, ...], int, int], ...] = ()
+    hits: tuple[Hit, ...] = ()
+
+
+Question: TypeAlias = Keys | Steps | Rates
+Answer: TypeAlias = KeyCounts | StepCounts | RateCounts
+
+
+@dataclass(frozen=True)
+class Search:
+    """The first rows of a kind.
+
+    Attributes:
+        where: Which rows.
+        shown: What to see of each besides its number.
+    """
+
+    where: Predicate
+    shown: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The answers to one plan.
+
+    Attributes:
+        rows: All rows.
+        values: The plan's aggregates, by name.
+        bad: Bad rows.
+        answer: To the plan's question.
+        hits: The first bad rows, once the check is known to fail.
+        distinct: Different bad values in the order of the input, once the check is known to fail.
+    """
+
+    rows: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    bad: int = 0
+    answer: Any = None
+    hits: tuple[Hit, ...] = ()
+    distinct: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a check asks.
+
+    Attributes:
+        finish: Judges; called again with ``hits`` and ``distinct`` when the first verdict is a failure.
+        aggregates: Answered for all checks together in one pass over the rows.
+        bad: A bad row; counted in the same pass, sampled when the check fails.
+        shown: What ``finish`` wants to see of the sampled rows.
+        distinct: A column whose different values in bad rows ``finish`` wants to see.
+        question: Needs a pass of its own.
+    """
+
+    finish: Callable[[Facts], CheckResult]
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+    bad: Predicate | None = None
+    shown: tuple[Value, ...] = ()
+    distinct: str | None = None
+    question: Question | None = None
+
+
+class Executor(Protocol):
+    """An engine that answers plans about one set of rows. Each method may raise ``CannotEvaluate``."""
+
+    @property
+    def columns(self) -> Mapping[str, Kind]:
+        """The columns in their order."""
+        ...
+
+    def aggregate(self, wanted: Sequence[Aggregate]) -> list[Any]:
+        """All aggregates in one pass; temporal values as ticks."""
+        ...
+
+    def first(self, searches: Sequence[Search]) -> list[tuple[Hit, ...]]:
+        """The first ``SAMPLES`` rows of each search, in input order, in one pass."""
+        ...
+
+    def distinct(self, column: str, where: Predicate) -> tuple[Any, ...]:
+        """The first ``SAMPLES`` different values of a column, in input order, as JSON."""
+        ...
+
+    def answer(self, question: Question) -> Answer:
+        """Answer a question in a pass of its own."""
+        ...
+
+    def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Whole rows by their number, as JSON."""
+        ...

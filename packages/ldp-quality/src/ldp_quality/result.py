@@ -1,0 +1,113 @@
+"""What checks found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ldp_core.errors import DataQualityError
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict of one check.
+
+    Attributes:
+        name: The name that the config gives it, or check and columns: ``range(fare)``.
+        passed: Whether the rows satisfy it.
+        details: One line that says what was found.
+        failing_rows: How many rows break it; 0 where no single rows do, or it could not be evaluated.
+        metrics: Counts and values as JSON, ``row_count`` among them.
+        samples: Of a failed check, up to five of the rows that break it, first in input order; each with
+            its row number from 0 under ``row`` and its ``values`` as JSON.
+    """
+
+    name: str
+    passed: bool
+    details: str
+    failing_rows: int = 0
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    samples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """Failing rows as a part of all rows, from 0 to 1; None without rows."""
+        rows = self.metrics.get("row_count")
+        return self.failing_rows / rows if rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "passed": self.passed,
+            "details": self.details,
+            "failing_rows": self.failing_rows,
+            "share": self.share,
+            "metrics": dict(self.metrics),
+            "samples": [dict(sample) for sample in self.samples],
+        }
+
+    def lines(self) -> list[str]:
+        """The result for a person: one line, then the sample rows."""
+        share = f" ({_percent(self.failing_rows, self.metrics['row_count'])} of the rows)"
+        head = f"  - {self.name}: {self.details}{share if self.failing_rows else ''}"
+        return [head, *(f"      row {sample['row']}: {_row(sample['values'])}" for sample in self.samples)]
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """The verdicts of a list of checks, in their order."""
+
+    results: Sequence[CheckResult] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return not self.failures
+
+    @property
+    def failures(self) -> list[CheckResult]:
+        """The results that did not pass."""
+        return [result for result in self.results if not result.passed]
+
+    def raise_for_failures(self) -> None:
+        """Do nothing when all passed.
+
+        Raises:
+            DataQualityError: With ``summary()`` as its text and this report.
+        """
+        if not self.passed:
+            raise DataQualityError(self.summary(), self)
+
+    def summary(self) -> str:
+        """How many checks failed, then each with its count, its share and its sample rows."""
+        total = len(self.results)
+        failed = self.failures
+        if not failed:
+            return f"all {total} data quality checks passed"
+        lines = [line for result in failed for line in result.lines()]
+        return "\n".join([f"{len(failed)} of {total} data quality checks failed:", *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, sample rows included."""
+        return {
+            "passed": self.passed,
+            "total": len(self.results),
+            "failed": len(self.failures),
+            "results": [result.to_dict() for result in self.results],
+        }
+
+
+def _percent(part: int, rows: int) -> str:
+    """A share that never rounds a failing row away, nor a passing one."""
+    share = 100 * part / rows
+    text = f"{share:.2f}%"
+    if text == "0.00%":
+        return "under 0.01%"
+    return "over 99.99%" if text == "100.00%" and part < rows else text
+
+
+def _row(values: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return text if len(text) <= 300 else f"{text[:297]}..."

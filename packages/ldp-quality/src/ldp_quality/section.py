@@ -1,0 +1,97 @@
+"""``metadata.quality``: what a config says of its data, and whether a failure blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ldp_core import registry
+from ldp_core.errors import LDPError, Problem
+from ldp_core.shape import Key, ListOf, Named, OneOf, Shape, Text, Type
+from ldp_core.spi import Spec
+
+from ldp_quality.config import GROUP
+
+FAIL, WARN = "fail", "warn"
+
+_CHECKS = ListOf(Named(GROUP, by="check"))
+
+
+class QualitySection:
+    """The section as ``ldp_core.spi.Section`` wants it."""
+
+    shape: Type = OneOf(
+        (
+            _CHECKS,
+            Shape(
+                (
+                    Key(
+                        "on_failure",
+                        Text(choices=(FAIL, WARN), ignore_case=True),
+                        "fail publishes nothing, warn publishes and says so.",
+                        default=FAIL,
+                    ),
+                    Key("checks", _CHECKS, "What must be true of the rows.", default=[]),
+                ),
+                doc="Checks that the rows must pass before they are published.",
+            ),
+        )
+    )
+    hashed = True
+
+    def problems(self, value: Any, spec: Spec) -> list[Problem]:
+        """What the shapes cannot say; keys such as ``checks[0].min``, or ``[0].min`` of a bare list."""
+        place = "checks" if isinstance(value, Mapping) else ""
+        found = []
+        for at, item in enumerate(_items(value)):
+            for problem in _of_check(item, spec):
+                key = f"{place}[{at}]" + (f".{problem.key}" if problem.key else "")
+                found.append(Problem(problem.message, key=key, hint=problem.hint))
+        return found
+
+    def canonical(self, value: Any, spec: Spec) -> dict[str, Any]:
+        """``{on_failure, checks}`` in one spelling."""
+        return {"on_failure": on_failure(value), "checks": list(_items(value))}
+
+    def explain(self, value: Any, spec: Spec) -> list[tuple[str, str]]:
+        """One line: how many checks, and what a failure does."""
+        count = len(_items(value))
+        return [("quality", f"{count} check{'' if count == 1 else 's'}, on_failure={on_failure(value)}")]
+
+
+def on_failure(section: Any) -> str:
+    """``fail`` or ``warn``."""
+    word = section.get("on_failure") if isinstance(section, Mapping) else None
+    return str(word or FAIL).lower()
+
+
+def items_of(section: Any) -> list[Any]:
+    """The checks of a section in either form."""
+    return list(_items(section))
+
+
+def _items(section: Any) -> list[Any]:
+    found = section.get("checks") if isinstance(section, Mapping) else section
+    return list(found) if isinstance(found, list | tuple) else []
+
+
+def _of_check(item: Any, spec: Spec) -> list[Problem]:
+    """Problems of one check; what its shape finds is the shape's to say."""
+    word = item.get("check") if isinstance(item, Mapping) else None
+    entry = registry.find(GROUP, word, ignore_case=True) if isinstance(word, str) else None
+    if entry is None:
+        return []
+    try:
+        plugin = registry.load(GROUP, entry)
+    except LDPError:
+        return []
+    known = {key.name for key in plugin.shape.keys}
+    needed = {key.name for key in plugin.shape.keys if key.required}
+    given = {key for key in item if key != "check" and key != "$schema" and not key.startswith("x-")}
+    if given - known or needed - given:
+        return []
+    found: list[Problem] = plugin.problems(Spec(item, spec.base_dir, file=spec.file))
+    return found
+
+
+SECTION = QualitySection()
