@@ -89,7 +89,7 @@ class PeekedCatalog:
     def metadata(self, namespace: str, name: str) -> Peeked | None:
         """A table's current metadata, or None where the catalog has no such table.
 
-        Right beside a writer: a metadata file that a newer commit has cleaned away meanwhile is looked up again.
+        Right beside a writer: a metadata file that a newer commit has cleaned away is looked up again.
 
         Raises:
             TableNotFound: There is no catalog.
@@ -110,7 +110,7 @@ class PeekedCatalog:
                 if location == seen:
                     raise CatalogError(
                         f"the metadata of {namespace}.{name} is missing: {local_path(location)}",
-                        hint=f"the catalog {self.path} names this file; put it back or register the table again",
+                        hint=f"the catalog {self.path} names it; put it back or register the table again",
                     ) from error
                 seen = location
         raise CatalogError(f"the metadata of {namespace}.{name} changes faster than it can be read")
@@ -162,3 +162,11 @@ def read_metadata(path: Path) -> dict[str, Any]:
     except (ValueError, OSError, EOFError) as error:
         raise CatalogError(f"metadata file {path} is broken: {error}") from error
     return data
+
+
+def only_name(path: Path) -> str | None:
+    """The name of the one catalog that a SQLite file holds; None where there are none or several."""
+    if not path.is_file():
+        return None
+    rows = PeekedCatalog(path, "", None)._rows("SELECT DISTINCT catalog_name FROM iceberg_tables", ())
+    return str(rows[0][0]) if len(rows) == 1 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldp_core.shape import Key, Literal, MapOf, OneOf, Scalar, Text
+from ldp_core.shape import Key, MapOf, Scalar, Text
 
 NAMESPACE = Key("namespace", Text(), "The namespace of the table; the catalog's identifier when absent.")
 IDENTIFIER = Key("identifier", Text(), "The namespace of the table where no namespace is given.")
@@ -21,10 +21,9 @@ PROPERTIES_ENV = Key(
 
 def type_key(*words: str, default: bool = False) -> Key:
     """The ``type`` key of a provider: its entry name and its other spellings."""
-    kind = Literal(words[0]) if len(words) == 1 else OneOf((Text(choices=words, ignore_case=True),))
     return Key(
         "type",
-        kind,
+        Text(choices=words, ignore_case=True),
         "The kind of catalog.",
         required=not default,
         default=words[0] if default else None,

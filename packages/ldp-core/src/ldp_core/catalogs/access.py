@@ -28,7 +28,7 @@ def provider_of(spec: Spec) -> CatalogProvider:
     Raises:
         PipelineNotFound: None is called that.
     """
-    return cast(CatalogProvider, registry.load(GROUP, type_of(spec)))
+    return cast("CatalogProvider", registry.load(GROUP, type_of(spec)))
 
 
 def open_catalog(spec: Spec, *, create: bool = False) -> Catalog:

@@ -60,7 +60,7 @@ class LocalProvider:
         Raises:
             TableNotFound: ``create`` is false and there is no catalog.
         """
-        from ldp_core.catalogs._secrets import refuse
+        from ldp_core.catalogs._environment import refuse
         from ldp_core.catalogs.sqlite import open_local
 
         refuse(self.problems(spec), spec)

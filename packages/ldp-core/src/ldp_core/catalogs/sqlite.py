@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy.exc import DBAPIError
+
+C = TypeVar("C", bound=SqlCatalog)
 
 _BUSY_SECONDS = 60
 
@@ -48,7 +54,19 @@ class LocalIcebergCatalog(SqlCatalog):
 def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatalog:
     """Open a local catalog; without ``create`` nothing is made, neither folder nor file nor tables."""
     flag = "true" if create else "false"
-    return LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag)
+    return opened(lambda: LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag), create=create)
+
+
+def opened(make: Callable[[], C], *, create: bool) -> C:
+    """Make a SQL catalog, again where another process makes its tables at the same moment."""
+    for _ in range(4):
+        try:
+            return make()
+        except DBAPIError:
+            if not create:
+                raise
+            time.sleep(random.uniform(0.05, 0.3))
+    return make()
 
 
 def sqlite_uri(path: Path) -> str:

@@ -97,10 +97,10 @@ def recorded_location(catalog: Catalog, identifier: tuple[str, str]) -> str | No
 
 def unreachable(name: str, error: Exception) -> CatalogError:
     """One line about a catalog that does not answer, with secrets masked."""
-    from ldp_core.catalogs._secrets import mask_text
+    from ldp_core.config.secrets import mask
 
     text = " ".join(str(error).split())
     return CatalogError(
-        f"catalog {name} does not answer: {type(error).__name__}: {mask_text(text)[:300]}",
+        f"catalog {name} does not answer: {type(error).__name__}: {mask(text)[:300]}",
         retriable=isinstance(error, OSError),
     )

@@ -170,7 +170,7 @@ class Manifests:
 
 
 def live(manifests: Iterable[ManifestFile]) -> list[ManifestFile]:
-    """Manifests that hold a live file; one that only records older deletions is dropped from the next snapshot."""
+    """Manifests that hold a live file; one that only records older deletions is not carried on."""
     return [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
 
 

@@ -32,7 +32,7 @@ def host() -> str:
 def started(process: int) -> str:
     """When a process started, in the system's own words; empty where it does not run."""
     try:
-        # Field 22 of proc(5) stat: clock ticks after boot. The command's name may hold spaces and parentheses.
+        # Field 22 of proc(5) stat: clock ticks after boot. The command's name may hold spaces and ')'.
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return _started_by_ps(process) if not Path("/proc/self/stat").exists() else ""

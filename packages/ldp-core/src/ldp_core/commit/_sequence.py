@@ -24,5 +24,10 @@ class AssertLastSequenceNumber(ValidatableTableRequirement):
         Raises:
             CommitFailedException: Another commit was made meanwhile.
         """
-        if base_metadata is None or base_metadata.last_sequence_number != self.last_sequence_number:
+        if base_metadata is None or last_sequence_number(base_metadata) != self.last_sequence_number:
             raise CommitFailedException("Requirement failed: another snapshot was committed")
+
+
+def last_sequence_number(metadata: TableMetadata) -> int:
+    """The sequence number of the last commit; 0 for format version 1, which has none."""
+    return int(getattr(metadata, "last_sequence_number", 0) or 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit._manifests import Manifests, live
 from ldp_core.commit._summary import build_summary
@@ -17,9 +17,10 @@ from ldp_core.commit.change import Base, Change
 from ldp_core.errors import CommitConflict, LDPError
 
 if TYPE_CHECKING:
+    from pyiceberg.manifest import ManifestFile
     from pyiceberg.schema import Schema
     from pyiceberg.table.metadata import TableMetadata
-    from pyiceberg.table.snapshots import Snapshot
+    from pyiceberg.table.snapshots import Snapshot, Summary
     from pyiceberg.table.update import TableRequirement, TableUpdate
 
 MAIN = "main"
@@ -59,7 +60,8 @@ def prepare(
     metadata = base.metadata
     if metadata.format_version > 2:
         raise LDPError(
-            f"table {'.'.join(base.identifier)} has format version {metadata.format_version}; only 1 and 2 can be written"
+            f"table {'.'.join(base.identifier)} has format version {metadata.format_version}; "
+            "only 1 and 2 can be written"
         )
     schema = written_schema(base, change)
     head = metadata.current_snapshot()
@@ -102,19 +104,19 @@ def requirements(base: Base) -> tuple[TableRequirement, ...]:
         return (AssertCreate(),)
     metadata = base.metadata
     main = metadata.refs.get(MAIN)
+    head = {"ref": MAIN, "snapshot-id": main.snapshot_id if main else None}
     return (
         AssertTableUUID(uuid=metadata.table_uuid),
-        AssertRefSnapshotId(ref=MAIN, snapshot_id=main.snapshot_id if main else None),
-        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
-        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        AssertRefSnapshotId.model_validate(head),
+        AssertCurrentSchemaId.model_validate({"current-schema-id": metadata.current_schema_id}),
+        AssertDefaultSpecId.model_validate({"default-spec-id": metadata.default_spec_id}),
         *_sequence_guard(base),
     )
 
 
 def updates(base: Base, change: Change, snapshot: Snapshot) -> tuple[TableUpdate, ...]:
-    """What the commit does, in order: make the table, evolve it, set properties, add the snapshot, move main."""
-    from pyiceberg.table.refs import SnapshotRefType
-    from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate, SetSnapshotRefUpdate
+    """What the commit does, in order: make the table, evolve it, set properties, add the snapshot to main."""
+    from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate
 
     properties = (SetPropertiesUpdate(updates=dict(change.properties)),) if change.properties else ()
     return (
@@ -122,16 +124,7 @@ def updates(base: Base, change: Change, snapshot: Snapshot) -> tuple[TableUpdate
         *change.updates,
         *properties,
         AddSnapshotUpdate(snapshot=snapshot),
-        SetSnapshotRefUpdate(
-            ref_name=MAIN,
-            type=SnapshotRefType.BRANCH,
-            snapshot_id=snapshot.snapshot_id,
-            max_ref_age_ms=None,
-            max_snapshot_age_ms=None,
-            min_snapshots_to_keep=None,
-        )
-        if MAIN not in base.metadata.refs
-        else _moved_main(base.metadata, snapshot.snapshot_id),
+        _moved_main(base.metadata, snapshot.snapshot_id),
     )
 
 
@@ -150,17 +143,18 @@ def written_schema(base: Base, change: Change) -> Schema:
 
 def _moved_main(metadata: TableMetadata, snapshot_id: int) -> TableUpdate:
     """Main at the new snapshot, with the retention that was set on it kept."""
-    from pyiceberg.table.refs import SnapshotRefType
     from pyiceberg.table.update import SetSnapshotRefUpdate
 
-    ref = metadata.refs[MAIN]
-    return SetSnapshotRefUpdate(
-        ref_name=MAIN,
-        type=SnapshotRefType.BRANCH,
-        snapshot_id=snapshot_id,
-        max_ref_age_ms=ref.max_ref_age_ms,
-        max_snapshot_age_ms=ref.max_snapshot_age_ms,
-        min_snapshots_to_keep=ref.min_snapshots_to_keep,
+    ref = metadata.refs.get(MAIN)
+    return SetSnapshotRefUpdate.model_validate(
+        {
+            "ref-name": MAIN,
+            "type": "branch",
+            "snapshot-id": snapshot_id,
+            "max-ref-age-ms": ref.max_ref_age_ms if ref else None,
+            "max-snapshot-age-ms": ref.max_snapshot_age_ms if ref else None,
+            "min-snapshots-to-keep": ref.min_snapshots_to_keep if ref else None,
+        }
     )
 
 
@@ -174,29 +168,34 @@ def _sequence_guard(base: Base) -> tuple[TableRequirement, ...]:
 
     if isinstance(base.catalog, RestCatalog):
         return ()
-    from ldp_core.commit._sequence import AssertLastSequenceNumber
+    from ldp_core.commit._sequence import AssertLastSequenceNumber, last_sequence_number
 
-    return (AssertLastSequenceNumber(last_sequence_number=base.metadata.last_sequence_number),)  # type: ignore[return-value]
+    guard: Any = AssertLastSequenceNumber.model_validate(
+        {"last-sequence-number": last_sequence_number(base.metadata)}
+    )
+    return (guard,)
 
 
 def _snapshot(
-    metadata: TableMetadata, snapshot_id: int, list_path: str, schema_id: int, summary: object
+    metadata: TableMetadata, snapshot_id: int, list_path: str, schema_id: int, summary: Summary
 ) -> Snapshot:
     from pyiceberg.table.snapshots import Snapshot
 
     head = metadata.current_snapshot()
-    return Snapshot(
-        snapshot_id=snapshot_id,
-        parent_snapshot_id=head.snapshot_id if head else None,
-        sequence_number=metadata.next_sequence_number(),
-        timestamp_ms=max(int(time.time() * 1000), metadata.last_updated_ms or 0),
-        manifest_list=list_path,
-        summary=summary,
-        schema_id=schema_id,
+    made = Snapshot.model_validate(
+        {
+            "snapshot-id": snapshot_id,
+            "parent-snapshot-id": head.snapshot_id if head else None,
+            "sequence-number": metadata.next_sequence_number(),
+            "timestamp-ms": max(int(time.time() * 1000), metadata.last_updated_ms or 0),
+            "manifest-list": list_path,
+            "schema-id": schema_id,
+        }
     )
+    return made.model_copy(update={"summary": summary})
 
 
-def _write_list(base: Base, snapshot: Snapshot, manifests: list[object], path: str) -> None:
+def _write_list(base: Base, snapshot: Snapshot, manifests: list[ManifestFile], path: str) -> None:
     from pyiceberg.manifest import write_manifest_list
 
     metadata = base.metadata
@@ -208,7 +207,7 @@ def _write_list(base: Base, snapshot: Snapshot, manifests: list[object], path: s
         sequence_number=snapshot.sequence_number,
         avro_compression=metadata.properties.get("write.avro.compression-codec", "gzip"),  # type: ignore[arg-type]
     ) as writer:
-        writer.add_manifests(manifests)  # type: ignore[arg-type]
+        writer.add_manifests(manifests)
 
 
 def _all_found(base: Base, removed: Mapping[str, object], found: set[str]) -> None:

@@ -21,10 +21,12 @@ class Base:
     Attributes:
         catalog: Its catalog.
         identifier: ``(namespace, table)``.
-        metadata: Current metadata; of a table that does not exist yet, the staged one (ids and location are final).
+        metadata: Current metadata; of a table that does not exist yet, the staged one (ids and location are
+            final).
         io: Opens its files.
         exists: Whether the table is in the catalog.
-        creation: For a table that does not exist: the updates that create it, to be committed under AssertCreate.
+        creation: For a table that does not exist: the updates that create it, to be committed under
+            AssertCreate.
         metadata_location: The metadata file it was read from; empty for a table that does not exist.
         config: What the catalog says about reaching the table (a REST catalog's token for it).
     """

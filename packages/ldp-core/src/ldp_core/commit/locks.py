@@ -14,7 +14,7 @@ from ldp_core.locks import file_lock
 def table_lock(base: Base, *, timeout: float = 300) -> Iterator[None]:
     """Hold a table's lock from reading it to publishing, where its files are on this machine.
 
-    It spares recomputing after a lost race; correctness does not depend on it (the commit compares and swaps).
+    It spares recomputing after a lost race; correctness does not depend on it (a commit compares and swaps).
     Tables in object stores have no lock: the context does nothing.
 
     Args:

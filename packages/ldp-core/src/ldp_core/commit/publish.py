@@ -1,8 +1,8 @@
 """Publishing: one catalog commit makes a change visible, or nothing happened.
 
-A lost race is answered by building the change again on the new head. When nobody can say whether a commit took
-effect, the table is asked for the snapshot id; it is never guessed. Sending the same commit twice is safe: both
-assert the same base, so at most one of them takes effect.
+A lost race is answered by building the change again on the new head. When nobody can say whether a commit
+took effect, the table is asked for the snapshot id; it is never guessed. Sending the same commit twice is
+safe: both assert the same base, so at most one of them takes effect.
 """
 
 from __future__ import annotations
@@ -29,12 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class _Lost(Exception):
-    """The table had changed: the commit certainly took no effect."""
-
-
-class _Unknown(Exception):
-    """Nobody can say whether the commit took effect."""
+class _Retry(Exception):
+    """The race was lost, or the fate of the commit is unknown: look and try again."""
 
 
 def publish(
@@ -49,8 +45,8 @@ def publish(
 
     Args:
         base: What the change is built on first.
-        build: Gives the change for a base: the given one first, a fresh one after every lost race. After a lost
-            creation the fresh base is a table that exists, with the ids that its winner gave it.
+        build: Gives the change for a base: the given one first, a fresh one after every lost race. After a
+            lost creation the fresh base is a table that exists, with the ids that its winner gave it.
         policy: ``APPEND`` where ``build`` only hands out the same files again, ``RECOMPUTE`` where it works.
         summary: Keys for the snapshot summary.
         stage: Where the added files stand; told before the commit, and when it took effect.
@@ -72,10 +68,6 @@ def publish(
         job.settle()
         raise
     raise AssertionError("the retry loop returns or raises")
-
-
-class _Retry(Exception):
-    """Run the loop again."""
 
 
 @dataclass
@@ -111,12 +103,7 @@ class _Job:
         prepared = prepare(self.base, self.change, self.manifests, list_path, self.summary)
         if self.stage:
             self.stage.before_commit()
-        try:
-            response = self._send(prepared)
-        except _Lost as error:
-            raise _Retry(str(error)) from error.__cause__
-        except _Unknown as error:
-            raise _Retry(str(error)) from error.__cause__
+        response = self._send(prepared)
         return self._done(response.metadata_location, prepared.files, response)
 
     def _send(self, prepared: Prepared) -> CommitTableResponse:
@@ -146,9 +133,9 @@ class _Job:
             if is_conflict(error):
                 # An earlier send whose answer was lost may be the very change that this one met.
                 self.doubt = doubt_before
-                raise _Lost(str(error)) from error
+                raise _Retry(str(error)) from error
             if is_unknown(error):
-                raise _Unknown(str(error)) from error
+                raise _Retry(str(error)) from error
             return self._refused(error)
         self.doubt = False
         return response
@@ -162,14 +149,17 @@ class _Job:
         except TableNotFound:
             table = None
         except LDPError as second:
-            raise _Unknown(str(second)) from error
+            raise _Retry(str(second)) from error
         if table is not None and table.metadata.snapshot_by_id(self.snapshot_id) is not None:
             self.doubt = False
-            return CommitTableResponse(metadata=table.metadata, metadata_location=table.metadata_location)
+            return CommitTableResponse.model_validate(
+                {"metadata": table.metadata, "metadata-location": table.metadata_location}
+            )
         if isinstance(error, LDPError):
             raise error
+        text = " ".join(str(error).split())[:300]
         raise CatalogError(
-            f"the commit to {self._name} was refused: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            f"the commit to {self._name} was refused: {type(error).__name__}: {text}"
         ) from error
 
     def _refresh(self) -> Published | None:

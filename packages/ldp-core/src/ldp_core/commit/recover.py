@@ -1,7 +1,7 @@
 """Removing what dead runs left: staged data files, manifests, manifest lists, metadata files of lost commits.
 
-Nothing that any snapshot in the table's metadata refers to is ever deleted: a run killed between its commit and
-its clean-up leaves a manifest whose files are the table's by now.
+Nothing that any snapshot in the table's metadata refers to is ever deleted: a run killed between its commit
+and its clean-up leaves a manifest whose files are the table's by now.
 """
 
 from __future__ import annotations
@@ -71,9 +71,6 @@ def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str
         manifest = Manifest.from_bytes(content) if content is not None else None
         if manifest is None:
             continue
-        if item.uri.endswith(_CLAIMED):
-            dead.append((item.uri, manifest))
-            continue
         certain = manifest.state == "abandoned" or _process.is_dead(
             manifest.host, manifest.pid, manifest.started
         )
@@ -81,6 +78,9 @@ def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str
             now = _store_time(store, folder) if now is None else now
             if now - item.modified <= DEAD_SECONDS:
                 continue
+        if item.uri.endswith(_CLAIMED):
+            dead.append((item.uri, manifest))
+            continue
         claimed = f"{item.uri}{_CLAIMED}"
         if not store.claim(item.uri, claimed):
             continue
@@ -92,7 +92,7 @@ def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str
 
 
 def _renewed_meanwhile(store: Store, claimed: str, seen: float) -> bool:
-    """Whether the owner renewed it between our look and the rename (a rename keeps the time of a local file)."""
+    """Whether the owner renewed it between our look and the rename, which keeps the time of a local file."""
     from ldp_core.fs import is_local
 
     modified = store.modified(claimed)

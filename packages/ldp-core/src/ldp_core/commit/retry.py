@@ -31,14 +31,18 @@ class RetryPolicy:
 
     def retrying(self, error: type[Exception]) -> Retrying:
         """The loop that tries again after that error and re-raises the last one."""
-        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, stop_any
-        from tenacity import wait_random_exponential
+        from tenacity import (
+            Retrying,
+            retry_if_exception_type,
+            stop_after_attempt,
+            stop_after_delay,
+            stop_never,
+            wait_random_exponential,
+        )
 
-        stops = [stop_after_delay(self.deadline)]
-        if self.attempts is not None:
-            stops.append(stop_after_attempt(self.attempts))  # type: ignore[arg-type]
+        most = stop_never if self.attempts is None else stop_after_attempt(self.attempts)
         return Retrying(
-            stop=stop_any(*stops),
+            stop=stop_after_delay(self.deadline) | most,
             wait=wait_random_exponential(multiplier=self.shortest, max=self.longest),
             retry=retry_if_exception_type(error),
             sleep=self.sleep,

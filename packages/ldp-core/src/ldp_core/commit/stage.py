@@ -1,8 +1,9 @@
 """Staged files: a manifest makes a run's uncommitted files findable before the first of them is written.
 
-The manifest ``<table location>/_ldp/staged/<run hex>_a<attempt>.json`` names the run's folder below the table's
-data folder, its process, and the ids that its commit will use. A thread renews it each minute. Whoever finds one
-whose process is dead, or that was not renewed for 15 minutes by the store's clock, sweeps it (``recover``).
+The manifest ``<table location>/_ldp/staged/<run hex>_a<attempt>.json`` names the run's folder below the
+table's data folder, its process, and the ids that its commit will use. A thread renews it each minute.
+Whoever finds one whose process is dead, or that was not renewed for 15 minutes by the store's clock, sweeps
+it (``recover``).
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class Stage:
         found = self._store.read(self.manifest)
         if found is not None and found != self._content.to_bytes():
             raise CommitConflict(
-                f"attempt {self._content.attempt} of run {self._content.run_id} is already writing this table",
+                f"attempt {self._content.attempt} of run {self._content.run_id} is writing this already",
                 hint="let it end, or start the next attempt",
             )
         self._store.write(self.manifest, self._content.to_bytes())
@@ -191,7 +192,7 @@ class Stage:
         with self._lock:
             if not self._store.touch(self.manifest, self._content.to_bytes()):
                 raise CommitConflict(
-                    f"run {self._content.run_id} stood still for too long and its files were swept by another run",
+                    f"run {self._content.run_id} stood still too long: another run swept its files",
                     hint="run it again",
                 )
             if self._content.state == "writing":
