@@ -147,6 +147,12 @@ class DriftError(LDPError):
     code = "drift"
 
 
+class NoData(LDPError, ValueError):
+    """There is no row to write."""
+
+    code = "no_data"
+
+
 class TableNotFound(LDPError):
     """The table, its namespace or its catalog does not exist."""
 

@@ -9,7 +9,7 @@ from ldp_core.commit.publish import publish
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
-from ldp_core.errors import DriftError, LDPError
+from ldp_core.errors import DriftError, LDPError, NoData
 from ldp_core.spi import Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
@@ -143,11 +143,11 @@ class IcebergSession:
         """Commit the staged rows in one step.
 
         Raises:
-            LDPError: There is no row to write.
+            NoData: There is no row to write.
             CommitConflict: The table changed in a way that the load cannot be re-based on.
         """
         if not staged.rows:
-            raise LDPError(f"No data to write to {self.place.label}: the batch has no rows")
+            raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
         assert self.plan is not None
         assert self.stage_ is not None
         plan, folder = self.plan, self.stage_.folder
