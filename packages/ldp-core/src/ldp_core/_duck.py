@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,18 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 DEFAULT_MEMORY_LIMIT = "400MB"
+
+_GLOB = str.maketrans({char: f"[{char}]" for char in "*?["})
+_SAME = {
+    "s3a": ("s3",),
+    "s3n": ("s3",),
+    "gcs": ("gs",),
+    "gs": ("gcs",),
+    "abfss": ("abfs", "abfss"),
+    "abfs": ("abfs", "abfss"),
+    "memory": ("memory",),
+}
+"""Schemes under which an fsspec file system lists files that were asked for under another."""
 
 
 def connect(
@@ -42,6 +56,59 @@ def connect(
     con = duckdb.connect(database, read_only=read_only, config=config)
     con.execute("SET TimeZone='UTC'")
     return con
+
+
+@contextmanager
+def private(*, memory_limit: str | None = None) -> Iterator[DuckDBPyConnection]:
+    """A connection that spills into a folder of its own, removed with it.
+
+    A sandbox needs this: DuckDB lets a locked connection read and write everything in its spill folder.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="ldp-") as folder,
+        closing(connect(memory_limit=memory_limit, temp_directory=Path(folder))) as con,
+    ):
+        yield con
+
+
+def sandbox(con: DuckDBPyConnection, paths: Iterable[str] = ()) -> None:
+    """Lock a connection for good: it may open these files and nothing else, and no setting can be changed.
+
+    ``allowed_paths`` alone would let a statement write to those files: run only what ``ldp_core._sql.guard``
+    has passed. Views and file systems that the queries need are made before.
+
+    Args:
+        con: From ``private``.
+        paths: Files, as they are given to ``read_parquet`` by way of ``file_path`` or not.
+    """
+    allowed = sorted({form for path in paths for form in _forms(path)})
+    con.execute("SET python_enable_replacements=false")
+    if allowed:
+        con.execute(f"SET allowed_paths=[{', '.join(text(path) for path in allowed)}]")
+    con.execute("SET enable_external_access=false; SET lock_configuration=true")
+
+
+def file_path(path: str) -> str:
+    """A file's path as DuckDB is to be given it: a local one without its scheme, and never a pattern."""
+    return _plain(path).translate(_GLOB)
+
+
+def _plain(path: str) -> str:
+    for prefix in ("file://", "file:"):
+        if path.startswith(prefix):
+            return path.removeprefix(prefix)
+    return path
+
+
+def _forms(path: str) -> set[str]:
+    """The spellings under which DuckDB asks for one file: escaped, plain, and as fsspec gives it back."""
+    forms = {path, _plain(path), file_path(path)}
+    if "://" in path:
+        scheme, rest = path.split("://", 1)
+        forms.update(f"{other}://{rest}" for other in _SAME.get(scheme, ()))
+        container, _, key = rest.partition("/")
+        forms.update(f"{other}://{container.split('@')[0]}/{key}" for other in _SAME.get(scheme, ()))
+    return forms
 
 
 def ident(name: str) -> str:

@@ -1,8 +1,8 @@
 """A planned scan as SQL for DuckDB.
 
-Columns are found by field id: ``read_parquet(..., schema=MAP{id: {name, type, default_value}})``. Inside, they
-are called ``f<id>``, so that no name of a table can collide with another or with DuckDB's virtual columns
-``file_index`` and ``file_row_number``, by which positions are known and position deletes joined.
+Columns are found by field id: ``read_parquet(..., schema=MAP{id: {name, type, default_value}})``. Inside,
+they are called ``f<id>``, so that no name of a table can collide with another or with DuckDB's virtual
+columns ``file_index`` and ``file_row_number``, by which positions are known and position deletes joined.
 """
 
 from __future__ import annotations
@@ -10,24 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ldp_core._duck import ident, text
+from ldp_core._duck import file_path, ident, text
 from ldp_core.errors import QueryError
 from ldp_core.tables.scan import Scan, ScanFile
 from ldp_core.tables.scan_types import duck_type
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-_GLOB = str.maketrans({char: f"[{char}]" for char in "*?["})
-
-
-def engine_path(path: str) -> str:
-    """A file's path as DuckDB is given it: local ones without scheme, and never a pattern."""
-    for prefix in ("file://", "file:"):
-        if path.startswith(prefix):
-            path = path.removeprefix(prefix)
-            break
-    return path.translate(_GLOB)
 
 
 def select(
@@ -119,7 +108,7 @@ def _read_parquet(files: list[ScanFile], fields: Iterable[Mapping[str, Any]]) ->
             f"{key}: {{'name': 'f{number}', 'type': {text(duck_type(field['type']) or '')}, "
             f"'default_value': {'NULL' if default is None else text(_default(default))}}}"
         )
-    paths = ", ".join(text(engine_path(file.path)) for file in files)
+    paths = ", ".join(text(file_path(file.path)) for file in files)
     return f"read_parquet([{paths}], hive_partitioning=false, schema=MAP{{{', '.join(entries)}}})"
 
 
@@ -149,7 +138,7 @@ def _position_deletes(scan: Scan, files: list[ScanFile]) -> str:
     """Rows (i, pos): the file of the group and the position in it that is deleted."""
     numbers = sorted({n for file in files for n in file.deletes if scan.deletes[n].kind == "position"})
     deletes = [scan.deletes[number] for number in numbers]
-    paths = ", ".join(text(engine_path(item.path)) for item in deletes)
+    paths = ", ".join(text(file_path(item.path)) for item in deletes)
     ages = ", ".join(str(item.sequence) for item in deletes)
     rows = ", ".join(f"({text(file.path)}, {i}, {file.sequence})" for i, file in enumerate(files))
     return (

@@ -1,0 +1,109 @@
+"""A table in Python: ``ldp_core.table("nyc.rides").to_arrow()``, ``.to_polars()``, ``.to_duckdb()``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ldp_core._duck import connect, ident
+from ldp_core.errors import EngineNotFound
+from ldp_core.query.open import open_scan
+from ldp_core.query.refs import TableRef
+from ldp_core.query.session import unique_names
+from ldp_core.query.travel import NOW, Travel
+from ldp_core.tables.scan import Scan, scan_sql
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+
+@dataclass(frozen=True)
+class TableHandle:
+    """An Iceberg table at one moment. Each call reads the table as it is then; nothing is kept open.
+
+    Attributes:
+        ref: The table.
+        travel: The snapshot.
+    """
+
+    ref: TableRef
+    travel: Travel = NOW
+
+    def scan(self) -> Scan:
+        """The files that a read opens.
+
+        Raises:
+            TableNotFound: The table does not exist.
+            SnapshotNotFound: It has no such snapshot.
+        """
+        return open_scan(self.ref, self.travel)
+
+    def to_duckdb(
+        self, columns: Iterable[str] | None = None, *, con: DuckDBPyConnection | None = None
+    ) -> DuckDBPyRelation:
+        """A lazy DuckDB relation: filter, aggregate and join it before anything is read.
+
+        Args:
+            columns: Only these, in this order.
+            con: A connection to use; a bounded one of its own by default.
+        """
+        con = connect() if con is None else con
+        scan = self.scan()
+        names = list(scan.columns if columns is None else columns)
+        aliases = ", ".join(ident(name) for name in unique_names(names))
+        return con.sql(f"SELECT * FROM ({scan_sql(con, scan, columns=names)}) AS t({aliases})")
+
+    def to_arrow(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """Every row as an Arrow table, in Iceberg's own Arrow types."""
+        return self.to_reader(columns).read_all()
+
+    def to_reader(self, columns: Iterable[str] | None = None) -> pa.RecordBatchReader:
+        """The rows as a stream of Arrow record batches."""
+        import pyarrow as pa
+        from pyiceberg.io.pyarrow import schema_to_pyarrow
+        from pyiceberg.schema import Schema
+
+        con = connect()
+        scan = self.scan()
+        names = list(scan.columns if columns is None else columns)
+        full = schema_to_pyarrow(Schema.model_validate(dict(scan.schema)), include_field_ids=False)
+        schema = pa.schema([full.field(name) for name in names])
+        reader = con.sql(scan_sql(con, scan, columns=names)).to_arrow_reader()
+        return pa.RecordBatchReader.from_batches(schema, _typed(reader, schema))
+
+    def to_polars(self, columns: Iterable[str] | None = None) -> Any:
+        """Every row as a polars DataFrame.
+
+        Raises:
+            EngineNotFound: polars is not installed.
+        """
+        try:
+            polars = import_module("polars")
+        except ImportError as error:
+            raise EngineNotFound("polars is not installed", hint="pip install polars") from error
+        return polars.from_arrow(self.to_arrow(columns))
+
+
+def _typed(reader: Any, schema: pa.Schema) -> Any:
+    """Batches with Iceberg's Arrow types (DuckDB gives a UUID as text and a fixed as plain bytes)."""
+    import pyarrow as pa
+
+    for batch in reader:
+        arrays = [_cast(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    import uuid
+
+    import pyarrow as pa
+
+    if column.type == kind:
+        return column
+    if kind == pa.uuid():
+        values = [None if text is None else uuid.UUID(text).bytes for text in column.to_pylist()]
+        return pa.array(values, pa.binary(16)).cast(kind)
+    return column.cast(kind)
