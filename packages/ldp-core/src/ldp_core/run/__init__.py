@@ -1,1 +1,1 @@
-"""LDP."""
+"""Runs plans: one generic route from any source to any target."""

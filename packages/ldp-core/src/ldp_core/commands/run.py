@@ -1,0 +1,77 @@
+"""``ldp run``: load what configs describe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ldp_core._output import env_option, json_option, memory_option, note, print_json, progress, say, warn
+
+if TYPE_CHECKING:
+    from ldp_core.run.result import PipelineResult
+
+
+@click.command()
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG|FOLDER...")
+@click.option("--mode", metavar="MODE", help="append, overwrite or upsert, above the config's write_mode.")
+@click.option("--keep-going", is_flag=True, help="Run the other configs after one that fails.")
+@click.option("--strict", is_flag=True, help="Make what would be a warning about data an error.")
+@env_option
+@memory_option
+@json_option
+def run(
+    configs: tuple[str, ...],
+    mode: str | None,
+    keep_going: bool,
+    strict: bool,
+    env: str | None,
+    memory_limit: str | None,
+    as_json: bool,
+) -> int:
+    """Load what each config describes: read, transform, check, publish in one step.
+
+    A folder stands for its configs, by name. Every config is checked before the first one runs. Several
+    run one after the other and stop at the first that fails, unless --keep-going is given; what was loaded
+    before stays loaded. The exit code is 3 when data gates are the only problem, else 1.
+    """
+    from ldp_core.config import Config
+    from ldp_core.plan.find import find_configs
+    from ldp_core.run.many import run_all
+
+    files = find_configs(configs)
+    loaded = [Config.from_file(file, env=env) for file in files]
+    alone = len(loaded) == 1
+    results: list[dict[str, Any]] = []
+    outcomes = run_all(
+        loaded,
+        keep_going=keep_going,
+        mode=mode,
+        strict=strict,
+        memory_limit=memory_limit,
+        progress=progress(as_json=as_json),
+    )
+    code = 0
+    for outcome in outcomes:
+        results.append(outcome.to_dict())
+        if outcome.error is not None:
+            if alone:
+                raise outcome.error
+            code = outcome.worse(code)
+            click.echo(f"ldp: error: {outcome.name}: {outcome.error}", err=True)
+        elif outcome.result is not None:
+            _tell(outcome.result, as_json)
+        elif not as_json:
+            note(f"{outcome.name}: not run")
+    if as_json:
+        print_json(results[0] if alone else {"runs": results, "exit_code": code})
+    return code
+
+
+def _tell(result: PipelineResult, as_json: bool) -> None:
+    """The lines of one result; its warnings go to standard error in any case."""
+    if not as_json:
+        for line in result.lines():
+            say(line)
+    for text in result.warnings:
+        warn(text)

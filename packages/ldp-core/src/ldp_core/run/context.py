@@ -1,0 +1,76 @@
+"""What one run owns: a bounded engine, a scratch folder, an id, and a place for warnings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ldp_core import _duck
+from ldp_core._progress import SILENT
+from ldp_core.clock import Clock, system_clock
+from ldp_core.ids import new_id
+from ldp_core.spi import Progress, RunContext
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run, as opposed to what.
+
+    Attributes:
+        memory_limit: The engine's memory, such as ``400MB``.
+        strict: What would be a warning about data is an error.
+        progress: Where long steps report.
+        clock: The time.
+        run_id: uuid7 or any text; made when it is None.
+        attempt: From 1.
+    """
+
+    memory_limit: str | None = None
+    strict: bool = False
+    progress: Progress = SILENT
+    clock: Clock = system_clock
+    run_id: str | None = None
+    attempt: int = 1
+
+
+@dataclass
+class Lines:
+    """Lines for the user, in order, each once."""
+
+    found: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Take a line unless it is there already."""
+        if text not in self.found:
+            self.found.append(text)
+
+
+@contextmanager
+def open_context(base_dir: Path, options: RunOptions, warnings: Lines) -> Iterator[RunContext]:
+    """A context for one run; its connection and its scratch folder are gone afterwards, whatever happens.
+
+    Args:
+        base_dir: The config's folder.
+        options: How to run.
+        warnings: Takes the run's warnings.
+    """
+    with tempfile.TemporaryDirectory(prefix="ldp-run-", ignore_cleanup_errors=True) as folder:
+        scratch = Path(folder)
+        con = _duck.connect(memory_limit=options.memory_limit, temp_directory=scratch / "spill")
+        try:
+            yield RunContext(
+                con=con,
+                base_dir=base_dir,
+                scratch=scratch,
+                run_id=options.run_id or new_id(),
+                attempt=options.attempt,
+                progress=options.progress,
+                warn=warnings.add,
+                clock=options.clock,
+                strict=options.strict,
+            )
+        finally:
+            con.close()

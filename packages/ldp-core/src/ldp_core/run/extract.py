@@ -1,0 +1,116 @@
+"""From an open source to rows that fit the target, again with better types when a value objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+from ldp_core.errors import LDPError, SourceError
+from ldp_core.plan.stages import Plan
+from ldp_core.spi import Extract, Resolved, RunContext, TargetSession
+
+if TYPE_CHECKING:
+    import duckdb
+
+ROUNDS = 32
+"""How often types may be mended; each time a column at least is decided for good."""
+T = TypeVar("T")
+
+
+@runtime_checkable
+class TakesHints(Protocol):
+    """A target session that can use what the config says besides the target."""
+
+    def tell(
+        self, *, docs: Mapping[str, Any] | None, allow: Collection[str], files: Sequence[str]
+    ) -> None:
+        """Take the table's docs, the columns that may lose, and Parquet files that are the whole batch."""
+        ...
+
+
+def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
+    """Open the source; the table's types are told only when no transform stands between."""
+    wanted = None if plan.transforms else session.wanted
+    extract = plan.read.source.open(plan.read.spec, ctx, wanted)
+    if isinstance(session, TakesHints):
+        whole = plan.read.kind == "PARQUET" and not plan.transforms
+        session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else ())
+    return extract
+
+
+def _allowed(plan: Plan) -> tuple[str, ...]:
+    """Columns whose values may lose something: ``columns: {fare: {type: ..., loss: allow}}``."""
+    columns = plan.read.spec.get("columns") or {}
+    return tuple(
+        name
+        for name, declared in columns.items()
+        if isinstance(declared, Mapping) and declared.get("loss") == "allow"
+    )
+
+
+def each_round(
+    plan: Plan,
+    ctx: RunContext,
+    session: TargetSession,
+    extract: Extract,
+    attempt: Callable[[Resolved], T],
+) -> tuple[Extract, Resolved, T]:
+    """Fit the rows and do something with them, until the source has no better types to offer.
+
+    Args:
+        plan: The stages.
+        ctx: The run.
+        session: The load into the target.
+        extract: The open source.
+        attempt: Reads the rows, and undoes what it did when that fails.
+
+    Returns:
+        The extract that held, its rows, and what the attempt gave.
+
+    Raises:
+        LDPError: The source or the engine refuses.
+    """
+    import duckdb
+
+    for _ in range(ROUNDS):
+        try:
+            fitted = fit(plan, ctx, session, extract)
+            return extract, fitted, attempt(fitted)
+        except duckdb.Error as error:
+            extract = _better(extract, error)
+    raise SourceError(f"the types of {plan.read.text} could not be decided in {ROUNDS} rounds")
+
+
+def fit(plan: Plan, ctx: RunContext, session: TargetSession, extract: Extract) -> Resolved:
+    """The rows after the transforms, in the target's types and order. Reads no data."""
+    sql, schema = extract.sql, extract.schema
+    for step in plan.transforms:
+        sql, schema = step.transform.apply(step.spec, sql, schema, ctx)
+    return session.resolve(sql, schema, follows_values=extract.follows_values)
+
+
+def _better(extract: Extract, error: duckdb.Error) -> Extract:
+    """The extract with better types, or an error in the project's words."""
+    import duckdb
+
+    try:
+        return extract.after(error)
+    except duckdb.Error as refused:
+        raise engine_error(refused) from error
+
+
+def engine_error(error: duckdb.Error) -> LDPError:
+    """What the engine says, as one line with what to do."""
+    import duckdb
+
+    first = str(error).strip().splitlines()[0]
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return LDPError(f"the engine ran out of memory: {first}", hint="raise --memory-limit")
+    return LDPError(f"the rows cannot be computed: {first}")
+
+
+def interrupt_of(error: BaseException) -> BaseException:
+    """The error, or the KeyboardInterrupt that the engine turned into a RuntimeError of its own."""
+    if type(error) is RuntimeError and str(error) == "Query interrupted":
+        return KeyboardInterrupt()
+    return error

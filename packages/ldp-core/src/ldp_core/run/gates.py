@@ -1,0 +1,50 @@
+"""The gates of a run: prepared before the source is opened, asked before anything is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ldp_core.errors import DataQualityError
+from ldp_core.plan.stages import Check
+from ldp_core.spi import Batch, PreparedGate, Report, Verdict
+
+
+def prepare(checks: Sequence[Check]) -> list[tuple[str, PreparedGate]]:
+    """Each gate with its name, in order.
+
+    Raises:
+        ConfigError: A section says what its gate cannot do.
+    """
+    return [(check.name, check.prepare()) for check in checks]
+
+
+def judge(gates: Sequence[tuple[str, PreparedGate]], batch: Batch) -> dict[str, Verdict]:
+    """Every gate's verdict on the batch; all are asked, also after one that blocks."""
+    return {name: gate.judge(batch) for name, gate in gates}
+
+
+def report_of(verdicts: dict[str, Verdict]) -> Report | None:
+    """The report that a result carries: that of ``quality``, else of the first gate there is."""
+    verdict = verdicts.get("quality") or next(iter(verdicts.values()), None)
+    return verdict.report if verdict else None
+
+
+def refuse(verdicts: dict[str, Verdict]) -> None:
+    """Stop the run when a gate blocks.
+
+    Raises:
+        DataQualityError: With the report of the first gate that blocks; its text tells of all that do.
+    """
+    blocking = [verdict.report for verdict in verdicts.values() if verdict.blocks]
+    if blocking:
+        raise DataQualityError("\n".join(report.summary() for report in blocking), blocking[0])
+
+
+def evaluated(verdicts: dict[str, Verdict]) -> dict[str, Any]:
+    """The verdicts for an event: no rows, no values."""
+    return {
+        "passed": all(verdict.passed for verdict in verdicts.values()),
+        "blocks": any(verdict.blocks for verdict in verdicts.values()),
+        "gates": {name: dict(verdict.evaluated) for name, verdict in verdicts.items()},
+    }

@@ -1,0 +1,89 @@
+"""What a run did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ldp_core.spi import Loss, Report, WriteResult
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """The outcome of a run that did not fail.
+
+    Attributes:
+        name: The pipeline's identifier.
+        rows_read: Rows of the source.
+        rows_written: Rows added or replaced in the target.
+        write_result: What the publish did.
+        quality: The report of the checks; None without a ``quality`` section.
+        duration_s: Seconds from start to end.
+        status: ``published``.
+        run_id: The run.
+        attempt: From 1.
+        rows_kept: Rows of the source inside the window; all of them without one.
+        rows_in: Rows after the transforms.
+        warnings: Lines about data or sinks that are not as they should be.
+        notes: Lines about what else happened, such as a new column.
+        spec_hash: The hash of the config.
+    """
+
+    name: str
+    rows_read: int
+    rows_written: int
+    write_result: WriteResult
+    quality: Report | None
+    duration_s: float
+    status: str = "published"
+    run_id: str = ""
+    attempt: int = 1
+    rows_kept: int | None = None
+    rows_in: int | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    spec_hash: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            **vars(self),
+            "write_result": self.write_result.to_dict(),
+            "quality": None if self.quality is None else self.quality.to_dict(),
+            "duration_s": round(self.duration_s, 3),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def lines(self) -> list[str]:
+        """For a person: what was read and written, how the target changed, and what to know about it."""
+        wrote = self.write_result
+        where = f"  target {wrote.table_identifier}: {wrote.mode}, {_change(wrote)}"
+        if wrote.snapshot_id is not None:
+            where += f", snapshot {wrote.snapshot_id}"
+        return [
+            f"{self.name}: read {self.rows_read} rows, wrote {self.rows_written} rows"
+            f" in {self.duration_s:.1f}s",
+            where,
+            *self._counts(),
+            *(f"  {loss_line(loss)}" for loss in wrote.losses),
+            *(f"  {line}" for line in self.notes),
+        ]
+
+    def _counts(self) -> list[str]:
+        counts = {
+            "equal already": self.write_result.rows_unchanged,
+            "duplicates": self.write_result.rows_deduplicated,
+        }
+        return [f"  {count} rows left out: {why}" for why, count in counts.items() if count]
+
+
+def loss_line(loss: Loss) -> str:
+    """One line of the loss report: ``ts: timestamp[ns] as timestamp[us] (ns_to_us): 12 values changed``."""
+    how = f"{loss.column}: {loss.source_type} as {loss.target_type} ({loss.kind})"
+    return f"{how}: {loss.changed} values changed" if loss.changed else f"{how}: no value changed"
+
+
+def _change(wrote: WriteResult) -> str:
+    after = "?" if wrote.rows_after is None else str(wrote.rows_after)
+    return f"{after} rows" if wrote.rows_before is None else f"{wrote.rows_before} -> {after} rows"

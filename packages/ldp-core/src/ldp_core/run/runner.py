@@ -1,0 +1,188 @@
+"""The one route from any source to any target: stage, judge, publish."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ldp_core.clock import Clock, system_clock
+from ldp_core.config import Config
+from ldp_core.errors import DataQualityError, SourceError
+from ldp_core.plan.build import build
+from ldp_core.plan.stages import Plan
+from ldp_core.run import gates
+from ldp_core.run.context import Lines, RunOptions, open_context
+from ldp_core.run.extract import each_round, interrupt_of, open_source
+from ldp_core.run.observe import Observer
+from ldp_core.run.result import PipelineResult
+from ldp_core.spi import Batch, Extract, Progress, Resolved, RunContext, Staged, TargetSession, WriteResult
+
+if TYPE_CHECKING:
+    from ldp_core.spi import PreparedGate
+
+
+def run(
+    config: Config,
+    *,
+    mode: str | None = None,
+    memory_limit: str | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+    clock: Clock = system_clock,
+    run_id: str | None = None,
+    attempt: int = 1,
+) -> PipelineResult:
+    """Load what a config describes.
+
+    Args:
+        config: The config.
+        mode: A write mode that stands above the config's own.
+        memory_limit: The engine's memory, such as ``400MB``.
+        strict: What would be a warning about data is an error.
+        progress: Where long steps report.
+        clock: The time.
+        run_id: uuid7 or any text; made when it is None.
+        attempt: From 1.
+
+    Raises:
+        ConfigError: The config has errors; carries them all.
+        DataQualityError: A gate held the batch back; nothing was published.
+        LDPError: Anything else that stopped the run; nothing was published.
+    """
+    options = RunOptions(memory_limit, strict, progress or RunOptions.progress, clock, run_id, attempt)
+    return execute(build(config, mode), options)
+
+
+def execute(plan: Plan, options: RunOptions) -> PipelineResult:
+    """Run the stages of a plan. Whatever goes wrong, an interrupt too, leaves the target as it was.
+
+    Args:
+        plan: The stages.
+        options: How to run them.
+
+    Raises:
+        DataQualityError: A gate held the batch back.
+        LDPError: Anything else that stopped the run.
+    """
+    started = time.monotonic()
+    warnings = Lines()
+    prepared = gates.prepare(plan.checks)
+    with open_context(plan.base_dir, options, warnings) as ctx:
+        observer = Observer.open(plan, ctx)
+        observer.started()
+        try:
+            loaded = _load(plan, ctx, prepared, observer)
+        except BaseException as caught:
+            error = interrupt_of(caught)
+            status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
+            observer.stopped(status, error, time.monotonic() - started)
+            if error is caught:
+                raise
+            raise error from caught
+        observer.finished("published", time.monotonic() - started)
+        wrote = loaded.wrote
+        return PipelineResult(
+            name=plan.identifier,
+            rows_read=loaded.rows_read,
+            rows_written=wrote.rows_written,
+            write_result=wrote,
+            quality=gates.report_of(loaded.verdicts),
+            duration_s=time.monotonic() - started,
+            run_id=ctx.run_id,
+            attempt=ctx.attempt,
+            rows_kept=loaded.rows_read,
+            rows_in=loaded.rows_in,
+            warnings=tuple(warnings.found),
+            notes=loaded.notes,
+            spec_hash=plan.spec_hash,
+        )
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What a load that was published knows."""
+
+    rows_read: int
+    rows_in: int
+    wrote: WriteResult
+    verdicts: dict[str, gates.Verdict]
+    notes: tuple[str, ...]
+
+
+def _load(
+    plan: Plan, ctx: RunContext, prepared: list[tuple[str, PreparedGate]], observer: Observer
+) -> _Loaded:
+    session = plan.write.target.open(plan.write.spec, ctx, plan.write.mode)
+    try:
+        extract, resolved, staged = _stage(plan, ctx, session)
+        rows_read = _rows_read(plan, ctx, extract, staged)
+        observer.extracted(rows_read, resolved.schema)
+        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, rows_read))
+        observer.evaluated(verdicts)
+        gates.refuse(verdicts)
+        if staged.rows == 0:
+            raise SourceError(_nothing(plan, rows_read))
+        for name, verdict in verdicts.items():
+            if not verdict.passed:
+                ctx.warn(f"{name}: {verdict.report.summary()}")
+        wrote = session.publish(staged, _summary(plan, ctx, rows_read, staged))
+        observer.published(wrote)
+        return _Loaded(rows_read, staged.rows_in, wrote, verdicts, resolved.notes)
+    finally:
+        session.discard()
+
+
+def _stage(plan: Plan, ctx: RunContext, session: TargetSession) -> tuple[Extract, Resolved, Staged]:
+    """Write the rows where nobody sees them, with better types when the first ones did not hold."""
+    extract = open_source(plan, ctx, session)
+
+    def attempt(resolved: Resolved) -> Staged:
+        try:
+            return session.stage(resolved)
+        except BaseException:
+            session.discard()
+            raise
+
+    return each_round(plan, ctx, session, extract, attempt)
+
+
+def _rows_read(plan: Plan, ctx: RunContext, extract: Extract, staged: Staged) -> int:
+    if extract.rows is not None:
+        return extract.rows
+    if not plan.transforms:
+        return staged.rows_in
+    return int(ctx.con.execute(f"SELECT count(*) FROM (\n{extract.sql}\n)").fetchall()[0][0])
+
+
+def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) -> Batch:
+    return Batch(
+        con=ctx.con,
+        sql=staged.sql,
+        schema=resolved.schema,
+        rows=staged.rows,
+        source_rows=rows_read,
+        ordered_sql=staged.ordered_sql,
+        now=ctx.clock(),
+    )
+
+
+def _nothing(plan: Plan, rows_read: int) -> str:
+    why = "the transforms left no row of" if rows_read else "there is no row in"
+    return f"No data to write: {why} {plan.read.text}"
+
+
+def _summary(plan: Plan, ctx: RunContext, rows_read: int, staged: Staged) -> dict[str, str]:
+    """What the snapshot says of the run, so that a publish reconciles."""
+    hashed = {"ldp.spec-hash": plan.spec_hash} if plan.spec_hash else {}
+    return {
+        "ldp.run-id": ctx.run_id,
+        "ldp.attempt": str(ctx.attempt),
+        **hashed,
+        "ldp.rows-read": str(rows_read),
+        "ldp.rows-kept": str(rows_read),
+        "ldp.rows-in": str(staged.rows_in),
+        "ldp.rows-written": str(staged.rows),
+        "ldp.rows-unchanged": "0",
+        "ldp.rows-deduplicated": str(staged.rows_in - staged.rows),
+    }

@@ -1,0 +1,62 @@
+"""What a table holds, read by pyiceberg and not by the code under test."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+
+def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
+    """What the ``table`` step of a case asks for."""
+    warehouse, namespace = folder / step.get("warehouse", "wh"), step.get("namespace", "nyc")
+    file = warehouse / f"{namespace}_catalog.db"
+    if not file.exists():
+        return {"table": None, "catalog": False}
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog(namespace, uri=f"sqlite:///{file}", warehouse=f"file://{warehouse}")
+    try:
+        if not catalog.table_exists(f"{namespace}.{step['name']}"):
+            return {"table": None, "catalog": True}
+        table = catalog.load_table(f"{namespace}.{step['name']}")
+        data = table.scan().to_arrow()
+        names = {field.field_id: field.name for field in table.schema().fields}
+        parts = {
+            str({field.name: plain(file.file.partition[at]) for at, field in enumerate(table.spec().fields)})
+            for file in table.scan().plan_files()
+        }
+        return {
+            "rows": data.num_rows,
+            "schema": {field.name: type_name(str(field.type)) for field in data.schema},
+            "spec": [
+                (field.name, str(field.transform), names.get(field.source_id)) for field in table.spec().fields
+            ],
+            "data": sorted((json.dumps(plain(row)) for row in data.to_pylist())),
+            "partitions": parts,
+        }
+    finally:
+        catalog.close()
+
+
+def type_name(text: str) -> str:
+    """An Arrow type without the difference between large and small offsets."""
+    return text.replace("large_", "")
+
+
+def plain(value: Any) -> Any:
+    """A value as the cases write it."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, datetime | date | time | Decimal):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value

@@ -1,0 +1,137 @@
+"""Recorded cases hold: exit codes, statuses, counts, rows and schemas; wording and numbers of files do not count."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ldp_cli.main import main
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+try:
+    from case_files import write_files
+    from case_tables import look_at, plain, type_name
+    from deviations import RIGHT
+finally:
+    sys.path.remove(str(HERE))
+
+COUNTS = re.compile(r"read (\d+) rows, wrote (\d+) rows")
+CHANGE = re.compile(r"target (\S+): (append|overwrite|upsert), (\d+) -> (\d+) rows")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    file = Path(metafunc.config.getoption("--cases", default=None) or HERE / "platform.jsonl")
+    cases = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
+    metafunc.parametrize("case", cases, ids=[case["id"] for case in cases])
+
+
+def test_case(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "UTC")
+    write_files(tmp_path, case.get("files", {}))
+    for number, step in enumerate(case["steps"]):
+        expect = step.get("expect", {})
+        if number in RIGHT.get(case["id"], {}):
+            expect = RIGHT[case["id"]][number]
+        kind = next(kind for kind in STEPS if kind in step)
+        STEPS[kind](tmp_path, step, expect, capsys)
+
+
+def _run(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    args = [word.replace("<DIR>", str(folder)) for word in step["run"]]
+    code = main(args)
+    out, err = capsys.readouterr()
+    assert code == expect["exit"], f"ldp {' '.join(args)}\n{out}{err}"
+    if "json" in expect:
+        _holds(json.loads(out), expect["json"])
+    wanted = expect.get("out", "")
+    for pattern in (COUNTS, CHANGE):
+        if (found := pattern.search(wanted)) is not None:
+            ours = pattern.search(out)
+            assert ours is not None, out
+            assert ours.groups() == found.groups(), out
+    if args and args[0] == "query" and wanted:
+        assert _cells(out) == _cells(wanted)
+
+
+def _holds(ours: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """The keys that a case kept; of texts for people only how many there are."""
+    for key, value in wanted.items():
+        if key in ("errors", "notes"):
+            assert len(ours[key]) == len(value), ours[key]
+        else:
+            assert ours[key] == value, key
+
+
+def _cells(text: str) -> list[list[Any]]:
+    """The header and the rows of a printed table, numbers as numbers."""
+    lines = [line for line in text.splitlines() if not line.startswith(("(", "..."))]
+    cells = [[_number(cell) for cell in re.split(r"\s{2,}", line.strip())] for line in lines]
+    return [row for row in cells if not all(str(cell).strip("-") == "" for cell in row)]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _table(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    found = look_at(folder, step["table"])
+    if "table" in expect:
+        assert found.get("table", "there") is None
+        assert found["catalog"] == expect.get("catalog", found["catalog"])
+        return
+    assert found["rows"] == expect["rows"]
+    assert found["schema"] == {name: type_name(kind) for name, kind in expect["schema"].items()}
+    if "data" in expect:
+        assert found["data"] == sorted(json.dumps(plain(row)) for row in expect["data"])
+    if "spec" in expect:
+        assert [f"{name}:{transform}" for name, transform, _ in found["spec"]] == expect["spec"]
+    if "partitions" in expect:
+        assert found["partitions"] == set(expect["partitions"])
+
+
+def _write(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    write_files(folder, step["write"])
+
+
+def _remove(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    names = step["rm"] if isinstance(step["rm"], list) else [step["rm"]]
+    for name in names:
+        (folder / name).unlink()
+
+
+def _events(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    lines = (folder / step["events"]).read_text().splitlines()
+    events = [json.loads(line) for line in lines]
+    found = [
+        [event["type"], event["attempt"], event["seq"], event["payload"].get("status")] for event in events
+    ]
+    assert found == [event[:4] for event in expect["events"]]
+
+
+def _operation(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    from ldp_core.config import Config
+
+    assert step["op"] == "hash"
+    assert Config.from_dict(step["config"], base_dir=folder).spec_hash() == expect["hash"]
+
+
+STEPS: dict[str, Callable[[Path, dict[str, Any], dict[str, Any], Any], None]] = {
+    "run": _run,
+    "table": _table,
+    "write": _write,
+    "rm": _remove,
+    "events": _events,
+    "op": _operation,
+}
