@@ -144,7 +144,7 @@ def test_json_carries_every_problem(fake: Any, ldp: Callable[..., Any]) -> None:
         (["tel"], "ldp: error: no command is called 'tel'; did you mean tell?\n"),
         (["zzzzzz"], "ldp: error: no command is called 'zzzzzz'; ldp --help lists the commands\n"),
         (["fail"], "ldp: error: missing argument 'KIND'; see ldp fail --help\n"),
-        (["many", "--frob"], "ldp: error: no such option '--frob'; see ldp many --help\n"),
+        (["fail", "x", "y"], "ldp: error: got unexpected extra argument (y); see ldp fail --help\n"),
     ],
 )
 def test_usage_errors_exit_with_1(fake: Any, ldp: Callable[..., Any], args: list[str], err: str) -> None:
