@@ -92,25 +92,37 @@ def _repeated(rows: DuckDBExecutor, places: list[str], present: str, counts: Key
 
 
 def _steps(steps: Steps, rows: DuckDBExecutor) -> StepCounts:
-    source, words = rows.relation([], ordered=True)
+    if steps.gap_over is None:
+        broken = f"v {'<=' if steps.strict else '<'} p"
+        order = [*(f"{rows.places[name]} NULLS LAST" for name in steps.order_by), rows.row]
+        return StepCounts(*_walk(steps, rows, order, broken, "NULL", numbered=True))
+    gap = "CAST(v AS HUGEINT) - CAST(p AS HUGEINT)"
+    broken = f"{gap} > {steps.gap_over}"
+    found = _walk(steps, rows, ["v"], broken, f"max({gap})", numbered=False)
+    if found[2]:
+        found = _walk(steps, rows, ["v", rows.row], broken, f"max({gap})", numbered=True)
+    return StepCounts(*found)
+
+
+def _walk(
+    steps: Steps, rows: DuckDBExecutor, order: list[str], broken: str, largest: str, *, numbered: bool
+) -> tuple[int, int, int, int | None, tuple[Hit, ...]]:
+    """Each value ``v`` beside the one before it, ``p``; without row numbers the sort is much cheaper."""
+    source, words = rows.relation([], ordered=numbered)
     place, kind = rows.places[steps.column], rows.columns[steps.column]
     value = words.value(Column(steps.column))
     present = f"{place} IS NOT NULL" + (f" AND NOT isnan({place})" if kind.family == kinds.FLOAT else "")
     groups = ", ".join(rows.places[name] for name in steps.group_by)
-    order = [*(f"{rows.places[name]} NULLS LAST" for name in steps.order_by), rows.row]
-    if steps.gap_over is not None:
-        value = f"CAST({value} AS HUGEINT)"
-        order = [value, rows.row]
-    broken = f"v {'<=' if steps.strict else '<'} p" if steps.gap_over is None else f"v - p > {steps.gap_over}"
-    largest = "NULL" if steps.gap_over is None else "max(v - p)"
     partition = f"PARTITION BY {groups} " if groups else ""
-    found = rows.fetch(
+    first = "NULL"
+    if numbered:
+        first = f"arg_min({{'r': {rows.row}, 'v': v, 'p': p}}, {rows.row}, {SAMPLES}) FILTER (WHERE {broken})"
+    count, starts, wrong, most, found = rows.fetch(
         f"SELECT count(*), count(*) FILTER (WHERE p IS NULL), count(*) FILTER (WHERE {broken}), {largest}, "
-        f"arg_min({{'r': r, 'v': v, 'p': p}}, r, {SAMPLES}) FILTER (WHERE {broken}) "
-        f"FROM (SELECT {rows.row} AS r, {value} AS v, "
-        f"lag({value}) OVER ({partition}ORDER BY {', '.join(order)}) AS p FROM {source} WHERE {present})"
+        f"{first} FROM (SELECT *, lag(v) OVER ({partition}ORDER BY {', '.join(order)}) AS p "
+        f"FROM (SELECT *, {value} AS v FROM {source} WHERE {present}))"
     )[0]
-    return StepCounts(found[0], found[1], found[2], found[3], hits(found[4]))
+    return count, starts, wrong, most, hits(found)
 
 
 def _rates(rates: Rates, rows: DuckDBExecutor) -> RateCounts:

@@ -148,7 +148,14 @@ def _own(predicate: Predicate) -> list[Holds]:
 
 
 class _explained:
-    """Turns what DuckDB says of the data or of a predicate into ``CannotEvaluate``; other errors pass."""
+    """Turns what DuckDB says of the data or of a predicate into ``CannotEvaluate``; other errors pass.
+
+    Args:
+        of_users: The query holds users' SQL, so that it may not even parse.
+    """
+
+    def __init__(self, *, of_users: bool = False) -> None:
+        self._of_users = of_users
 
     def __enter__(self) -> None:
         return None

@@ -50,8 +50,9 @@ class CheckResult:
 
     def lines(self) -> list[str]:
         """The result for a person: one line, then the sample rows."""
-        share = f" ({_percent(self.failing_rows, self.metrics['row_count'])} of the rows)"
-        head = f"  - {self.name}: {self.details}{share if self.failing_rows else ''}"
+        rows = self.metrics.get("row_count")
+        share = f" ({_percent(self.failing_rows, rows)} of the rows)" if self.failing_rows and rows else ""
+        head = f"  - {self.name}: {self.details}{share}"
         return [head, *(f"      row {sample['row']}: {_row(sample['values'])}" for sample in self.samples)]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
 from ldp_core.errors import ConfigError
 from ldp_quality import checks_from_config, run_checks
 
