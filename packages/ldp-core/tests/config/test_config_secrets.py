@@ -139,7 +139,13 @@ def test_masked_in_any_text(text: str) -> None:
 
 
 def test_masked_data_keeps_its_form() -> None:
-    data = {"uri": f"x://u:{SECRET}@h", "token": SECRET, "n": 1, "properties": {"s3.endpoint": "e"}, "l": [True]}
+    data = {
+        "uri": f"x://u:{SECRET}@h",
+        "token": SECRET,
+        "n": 1,
+        "properties": {"s3.endpoint": "e"},
+        "l": [True],
+    }
     assert masked(data) == {
         "uri": "x://u:***@h",
         "token": "***",
@@ -160,7 +166,10 @@ def test_columns_may_be_called_anything() -> None:
 
 def test_numbers_are_secrets_and_switches_are_not() -> None:
     assert find_secrets({"password": 12345})
-    assert find_secrets({"password": None, "token": "", "secret": False, "credentials": {"path": "k.json"}}) == []
+    assert (
+        find_secrets({"password": None, "token": "", "secret": False, "credentials": {"path": "k.json"}})
+        == []
+    )
 
 
 def test_a_config_with_a_secret_says_so_once_and_never_shows_it() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,30 +57,26 @@ class NamedCatalog:
 
     Attributes:
         spec: The full object: ``type`` filled in, paths absolute.
+        written: The object as the file has it.
         key: Its place in the file: ``environments.prod.catalogs.lake``.
         document: The file.
     """
 
     spec: dict[str, Any]
+    written: Mapping[str, Any]
     key: str
     document: Document
 
     def problems(self) -> list[Problem]:
         """What is wrong with it, with file and line."""
-        found = [*find_secrets(self._written(), self.key), *check(CATALOG, self._written(), self.key)]
-        return [self.placed(problem) for problem in found]
+        secrets = find_secrets(self.written, self.key)
+        hidden = {problem.key for problem in secrets}
+        found = [problem for problem in check(CATALOG, self.written, self.key) if problem.key not in hidden]
+        return [self.placed(problem) for problem in (*secrets, *found)]
 
     def placed(self, problem: Problem) -> Problem:
         """A problem of this catalog with the file and line it stands on."""
-        from dataclasses import replace
-
         return replace(problem, file=self.document.name, line=self.document.line_of(problem.key))
-
-    def _written(self) -> Any:
-        value: Any = self.document.data
-        for part in re.split(r"\.", self.key):
-            value = value[part]
-        return value
 
 
 def find_catalog(name: str, base_dir: Path, env: str | None = None) -> dict[str, Any]:
@@ -117,7 +113,7 @@ def lookup(name: str, base_dir: Path, env: str | None = None) -> NamedCatalog:
         for key, catalogs in _places(document, env):
             if isinstance(catalogs.get(name), Mapping):
                 spec = _absolute(normalise(CATALOG, catalogs[name]), document)
-                return NamedCatalog(spec, child(key, name), document)
+                return NamedCatalog(spec, catalogs[name], child(key, name), document)
             seen += catalogs
     near = nearest(name, seen)
     if not documents:
@@ -171,14 +167,20 @@ def project_files(base_dir: Path) -> Iterator[Document]:
     for folder in folders:
         file = folder / FILE
         if file.is_file():
-            document = load_document(file)
+            document = load_document(_shown(file))
             problems = tuple(
-                Problem(p.message, p.key, str(file), document.line_of(p.key), p.hint)
-                for p in check(PROJECT, document.data)
+                replace(problem, file=document.name, line=document.line_of(problem.key))
+                for problem in check(PROJECT, document.data)
             )
             if problems:
                 raise ConfigError.from_problems(problems)
             yield document
+
+
+def _shown(file: Path) -> Path:
+    """A file as messages name it: from the working folder where it is below that."""
+    here = Path.cwd()
+    return file.relative_to(here) if file.is_relative_to(here) else file
 
 
 def _places(document: Document, env: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -17,6 +17,7 @@ from ldp_core.errors import ConfigError, LDPError, PipelineNotFound, Problem
 from ldp_core.shape import Named, Shape
 from ldp_core.spi import Section, Spec
 
+_UNREAD = Document({})
 _ENDPOINTS: dict[str, Named] = {"source": SOURCE, "target": TARGET}
 
 
@@ -52,12 +53,12 @@ class Config:
     path: Path | None = None
     name: str | None = None
     env: str | None = None
-    document: Document = field(default_factory=lambda: Document({}), compare=False)
+    document: Document = field(default=_UNREAD, compare=False)
 
     def __post_init__(self) -> None:
         """Fill in what the caller left out."""
         object.__setattr__(self, "base_dir", Path(self.base_dir) if self.base_dir else Path.cwd())
-        if not self.document.data:
+        if self.document is _UNREAD:
             labels = {name: getattr(self, name) for name in ("who", "what", "where", "when", "how")}
             data = {
                 "identifier": self.identifier,
@@ -205,6 +206,8 @@ class Config:
         if name == "metadata":
             return Spec(self.metadata, self.base_dir, "metadata", self.name)
         if name in _ENDPOINTS:
+            if name not in self._endpoints:
+                self._endpoints[name] = self._endpoint(name, _ENDPOINTS[name])
             return self._endpoints[name]
         value = self.section(name)
         values = {} if value is None else dict(value) if isinstance(value, Mapping) else {"value": value}
@@ -212,7 +215,7 @@ class Config:
 
     @cached_property
     def _endpoints(self) -> dict[str, Spec]:
-        return {name: self._endpoint(name, type) for name, type in _ENDPOINTS.items()}
+        return {}
 
     def _endpoint(self, name: str, type: Named) -> Spec:
         from ldp_core.config.catalogs import CATALOG, find_catalog

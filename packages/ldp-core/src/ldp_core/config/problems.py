@@ -150,7 +150,7 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     try:
         check_env(config.base_dir, config.env)
     except ConfigError as error:
-        yield from error.problems or (Problem(error.message, hint=error.hint, file=error.file),)
+        yield from _of_error(error, "metadata.target.catalog")
         return
     for name, type in (("source", SOURCE), ("target", TARGET)):
         yield from _endpoint(config, name, type, secrets)
@@ -172,7 +172,7 @@ def _endpoint(config: Config, name: str, type: Any, secrets: list[Problem]) -> I
         try:
             named = lookup(catalog, config.base_dir, config.env)
         except ConfigError as error:
-            yield from error.problems or (Problem(error.message, key=f"{key}.catalog", hint=error.hint),)
+            yield from _of_error(error, f"{key}.catalog")
             return
         wrong = named.problems()
         yield from wrong
@@ -192,6 +192,16 @@ def _endpoint(config: Config, name: str, type: Any, secrets: list[Problem]) -> I
             yield replace(problem, key=child(f"{key}.catalog", problem.key))
         else:
             yield named.placed(replace(problem, key=child(named.key, problem.key)))
+
+
+def _of_error(error: ConfigError, key: str) -> Iterator[Problem]:
+    """The problems of an error; what has no file of its own is about a key of the config."""
+    if error.problems:
+        yield from error.problems
+    elif error.file:
+        yield Problem(error.message, error.key or "", error.file, error.line, error.hint)
+    else:
+        yield Problem(error.message, key=key, hint=error.hint)
 
 
 def _keyed(problems: list[Problem], key: str) -> Iterator[Problem]:

@@ -154,9 +154,11 @@ def _one_of(type: OneOf, value: Any, key: str) -> list[Problem]:
     if any(not problems for _, problems in tried):
         return []
     fitting = [item for item in tried if _fits_kind(item[0], value)]
-    if not fitting:
+    if all(isinstance(candidate, Literal) for candidate, _ in fitting):
         expected = " or ".join(dict.fromkeys(_kind_word(item) for item in type.types))
-        return _wrong(expected, value, key)
+        if not fitting:
+            return _wrong(expected, value, key)
+        return [Problem(f"must be {expected}, not {shown(value)}", key=key)]
     return min(fitting, key=lambda item: (-_shared(item[0], value), len(item[1])))[1]
 
 
