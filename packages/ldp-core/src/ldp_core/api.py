@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.config import Config
+from ldp_core.errors import TableNotFound
 from ldp_core.run.pipeline import Pipeline
 from ldp_core.run.registered import (
     get_pipeline_class,
@@ -57,8 +59,37 @@ def create_pipeline(config: Config | Mapping[str, Any] | str | Path) -> Any:
     return made(config)
 
 
-def table(name: str, **options: Any) -> TableHandle:
-    """A table, to be read: ``table("nyc.rides", ...).to_arrow()``; see ``ldp_core.query.handle``."""
-    from ldp_core.query import handle
+def table(
+    name: str,
+    where: str | Path | Sequence[str | Path] = ".",
+    *,
+    snapshot_id: int | None = None,
+    as_of: datetime | None = None,
+    branch: str | None = None,
+    env: str | None = None,
+) -> TableHandle:
+    """A table, to be read: ``table("nyc.rides", "configs").to_arrow()``. Creates nothing.
 
-    return handle.table(name, **options)
+    Args:
+        name: ``namespace.table``, or the bare name where it is unique.
+        where: Config files, folders of configs, or folders with local catalogs.
+        snapshot_id: An older state by its id.
+        as_of: The state at a moment; UTC where it has no offset.
+        branch: The state of a branch or a tag.
+        env: An environment of ``ldp.yaml``.
+
+    Raises:
+        TableNotFound: No table has the name; the message lists those that there are.
+    """
+    from ldp_core.query.handle import TableHandle
+    from ldp_core.query.refs import find_tables
+    from ldp_core.query.travel import Travel
+
+    refs = find_tables([where] if isinstance(where, str | Path) else where, env)
+    found = [ref for ref in refs if ref.label == name] or [ref for ref in refs if ref.name == name]
+    if len(found) != 1:
+        labels = ", ".join(ref.label for ref in (found or refs))
+        what = "several tables are" if found else "no table is"
+        raise TableNotFound(f"{what} called {name!r}; there are {labels}")
+    moment = as_of.replace(tzinfo=UTC) if as_of is not None and as_of.tzinfo is None else as_of
+    return TableHandle(found[0], Travel(snapshot_id, moment, branch))

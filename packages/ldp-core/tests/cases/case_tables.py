@@ -33,9 +33,10 @@ def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
             "rows": data.num_rows,
             "schema": {field.name: type_name(str(field.type)) for field in data.schema},
             "spec": [
-                (field.name, str(field.transform), names.get(field.source_id)) for field in table.spec().fields
+                (field.name, str(field.transform), names.get(field.source_id))
+                for field in table.spec().fields
             ],
-            "data": sorted((json.dumps(plain(row)) for row in data.to_pylist())),
+            "data": sorted(json.dumps(plain(row)) for row in data.to_pylist()),
             "partitions": parts,
         }
     finally:

@@ -1,4 +1,4 @@
-"""Recorded cases hold: exit codes, statuses, counts, rows and schemas; wording and numbers of files do not count."""
+"""Recorded cases hold: exit codes, statuses, counts, rows and schemas; wording does not count."""
 
 from __future__ import annotations
 

@@ -21,9 +21,7 @@ T = TypeVar("T")
 class TakesHints(Protocol):
     """A target session that can use what the config says besides the target."""
 
-    def tell(
-        self, *, docs: Mapping[str, Any] | None, allow: Collection[str], files: Sequence[str]
-    ) -> None:
+    def tell(self, *, docs: Mapping[str, Any] | None, allow: Collection[str], files: Sequence[str]) -> None:
         """Take the table's docs, the columns that may lose, and Parquet files that are the whole batch."""
         ...
 

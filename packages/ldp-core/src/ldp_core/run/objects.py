@@ -132,6 +132,8 @@ def as_table(value: Any, name: str) -> pa.Table:
         return pa.table(value)
     if type(value).__module__.startswith("pandas."):
         return pa.Table.from_pandas(value, preserve_index=False)
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return pa.Table.from_pylist(value)
     raise SourceError(
         f"{name} gives {type(value).__name__}, not a table", hint="return a pyarrow.Table or a data frame"
     )
@@ -144,14 +146,28 @@ def register(ctx: RunContext, table: pa.Table) -> str:
     return f"SELECT * FROM {ident(name)}"
 
 
+def endpoint(value: Any) -> tuple[str, Spec] | None:
+    """The entry name and the spec of a format object; None where it is none."""
+    from ldp_core.targets.formats import CSV, Iceberg, Parquet
+
+    if isinstance(value, Iceberg):
+        return "ICEBERG", value.spec
+    if isinstance(value, CSV | Parquet):
+        values = {"name": value.name, "path": value.path}
+        return value.format, Spec(values, value.base_dir, value.name)
+    return None
+
+
 def read_stage(source: Any) -> Read:
     """A source given in Python: a format such as ``CSV``, a table, or a function that returns one.
 
     Raises:
         ConfigError: It is none of these.
     """
-    if hasattr(source, "kind") and isinstance(getattr(source, "spec", None), Spec):
-        return Read(source.kind, registry.load("ldp.sources", source.kind), source.spec)
+    known = endpoint(source)
+    if known is not None:
+        kind, spec = known
+        return Read(kind, registry.load("ldp.sources", kind), spec)
     name = str(getattr(source, "name", None) or getattr(source, "__name__", None) or type(source).__name__)
     get = getattr(source, "get", None) if not hasattr(source, "__arrow_c_stream__") else None
     if not callable(get):
@@ -170,11 +186,13 @@ def write_stage(target: Any, mode: str | None = None) -> Write:
     Raises:
         ConfigError: It is none.
     """
-    if hasattr(target, "kind") and isinstance(getattr(target, "spec", None), Spec):
-        return Write(target.kind, registry.load("ldp.targets", target.kind), target.spec, mode)
+    known = endpoint(target)
+    if known is not None:
+        kind, spec = known
+        return Write(kind, registry.load("ldp.targets", kind), spec, mode)
     raise ConfigError(
         f"target: {type(target).__name__} is no target",
-        hint="give Iceberg(...), CSV(...), Parquet(...) or Json(...)",
+        hint="give Iceberg(...), CSV(...) or Parquet(...)",
     )
 
 
@@ -209,12 +227,13 @@ def check_stages(checks: Sequence[Any], on_failure: str | None) -> tuple[Check, 
     items = list(checks)
 
     def prepare() -> PreparedGate:
-        gate = registry.load("ldp.gates", "quality")
+        gate: Any = registry.load("ldp.gates", "quality")
+        prepared: PreparedGate
         if all(isinstance(item, Mapping) for item in items):
             section = {"on_failure": how, "checks": items}
-            prepared: PreparedGate = gate.prepare(section, Spec({"quality": section}, Path.cwd(), "metadata"))
-            return prepared
-        prepared = gate.of(items, how)
+            prepared = gate.prepare(section, Spec({"quality": section}, Path.cwd(), "metadata"))
+        else:
+            prepared = gate.of(items, how)
         return prepared
 
     count = f"{len(items)} {'check' if len(items) == 1 else 'checks'}"

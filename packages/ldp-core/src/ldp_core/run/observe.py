@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
 from ldp_core.errors import LDPError
-from ldp_core.events.model import make_event
+from ldp_core.events.model import Emitter, Sink
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.spi import RunContext, Spec, Verdict, WriteResult
@@ -16,42 +16,24 @@ from ldp_core.spi import RunContext, Spec, Verdict, WriteResult
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Send = Callable[[Mapping[str, Any]], None]
 
-
-@dataclass
+@dataclass(frozen=True)
 class Observer:
     """The events of one run, in order.
 
     Attributes:
         plan: What is run.
-        ctx: The run.
-        sinks: Name and function of each open sink.
-        seq: The number of the next event, from 0.
+        emitter: Numbers the events and hands them to the sinks.
     """
 
     plan: Plan
-    ctx: RunContext
-    sinks: list[tuple[str, Send]] = field(default_factory=list)
-    seq: int = 0
+    emitter: Emitter
 
     @classmethod
     def open(cls, plan: Plan, ctx: RunContext) -> Observer:
-        """Open the sinks of the plan; one that does not open is a warning."""
-        observer = cls(plan, ctx)
-        for options in plan.sinks:
-            kind = str(options.get("type"))
-            name = registry.find("ldp.event_sinks", "null" if kind == "none" else kind, ignore_case=True)
-            if name is None:
-                ctx.warn(f"the event sink {kind} is not installed; its events are dropped")
-                continue
-            values = {key: value for key, value in options.items() if key != "type"}
-            spec = Spec(values, plan.base_dir, "metadata.observability", plan.file)
-            try:
-                observer.sinks.append((name, registry.load("ldp.event_sinks", name).open(spec)))
-            except Exception as error:
-                ctx.warn(f"the event sink {name} does not open: {error}")
-        return observer
+        """Open the sinks of the plan; one that is not installed or does not open is a warning."""
+        opened = [sink for options in plan.sinks if (sink := _open(options, plan, ctx)) is not None]
+        return cls(plan, Emitter(opened, ctx.run_id, ctx.attempt, warn=ctx.warn, clock=ctx.clock))
 
     def started(self) -> None:
         """``run.started``: what is run."""
@@ -97,17 +79,18 @@ class Observer:
         self._emit("run.finished", status=status, duration_s=round(duration_s, 3))
 
     def _emit(self, kind: str, **payload: Any) -> None:
-        event = make_event(
-            kind,
-            run_id=self.ctx.run_id,
-            attempt=self.ctx.attempt,
-            seq=self.seq,
-            payload=payload,
-            clock=self.ctx.clock,
-        )
-        self.seq += 1
-        for name, send in self.sinks:
-            try:
-                send(event)
-            except Exception as error:
-                self.ctx.warn(f"the event sink {name} failed: {error}")
+        self.emitter.emit(kind, payload)
+
+
+def _open(options: Mapping[str, Any], plan: Plan, ctx: RunContext) -> tuple[str, Sink] | None:
+    word = str(options.get("type"))
+    name = registry.find("ldp.event_sinks", "null" if word == "none" else word, ignore_case=True)
+    if name is None:
+        ctx.warn(f"the event sink {word} is not installed; its events are dropped")
+        return None
+    try:
+        sink = registry.load("ldp.event_sinks", name)
+        return name, sink.open(Spec(options, plan.base_dir, "metadata.observability", plan.file))
+    except Exception as error:
+        ctx.warn(f"the event sink {name} does not open: {error}")
+        return None

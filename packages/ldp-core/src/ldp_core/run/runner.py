@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ldp_core.clock import Clock, system_clock
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, SourceError
+from ldp_core.errors import DataQualityError, NoData
 from ldp_core.plan.build import build
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
@@ -16,7 +16,17 @@ from ldp_core.run.context import Lines, RunOptions, open_context
 from ldp_core.run.extract import each_round, interrupt_of, open_source
 from ldp_core.run.observe import Observer
 from ldp_core.run.result import PipelineResult
-from ldp_core.spi import Batch, Extract, Progress, Resolved, RunContext, Staged, TargetSession, WriteResult
+from ldp_core.spi import (
+    Batch,
+    Extract,
+    Progress,
+    Resolved,
+    RunContext,
+    Staged,
+    TargetSession,
+    Verdict,
+    WriteResult,
+)
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
@@ -106,7 +116,7 @@ class _Loaded:
     rows_read: int
     rows_in: int
     wrote: WriteResult
-    verdicts: dict[str, gates.Verdict]
+    verdicts: dict[str, Verdict]
     notes: tuple[str, ...]
 
 
@@ -122,7 +132,7 @@ def _load(
         observer.evaluated(verdicts)
         gates.refuse(verdicts)
         if staged.rows == 0:
-            raise SourceError(_nothing(plan, rows_read))
+            raise NoData(_nothing(plan, rows_read))
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
