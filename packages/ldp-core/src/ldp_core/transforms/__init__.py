@@ -1,1 +1,1 @@
-"""LDP."""
+"""Kinds of transforms; each module offers ``TRANSFORM`` and is loaded by its key in a config."""

@@ -1,0 +1,107 @@
+"""An Iceberg table as a source, at its current or at a named snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.errors import Problem, SnapshotNotFound, TableNotFound
+from ldp_core.shape import Int, Key, Named, OneOf, Shape, Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ldp_core.spi import Extract, RunContext, Spec
+
+CATALOG = Named(
+    group="ldp.catalogs", by="type", default="local", aliases={"LocalIceberg": "local", "sqlite": "sql"}
+)
+
+SHAPE = Shape(
+    doc="A table of a catalog.",
+    keys=(
+        Key("name", Text(), "The table.", required=True),
+        Key(
+            "catalog", OneOf((Text(), CATALOG)), "The catalog, or the name of one in ldp.yaml.", required=True
+        ),
+        Key("snapshot", OneOf((Int(min=0), Text())), "A snapshot id; the current one by default."),
+    ),
+)
+
+
+class _IcebergSource:
+    """The source named ``ICEBERG``."""
+
+    shape = SHAPE
+
+    def problems(self, spec: Spec) -> list[Problem]:
+        """A snapshot that is no number."""
+        snapshot = spec.get("snapshot")
+        if isinstance(snapshot, str) and not snapshot.isdigit():
+            return [Problem(f"must be a snapshot id, not {snapshot!r}", key="snapshot")]
+        return []
+
+    def describe(self, spec: Spec) -> str:
+        """``namespace.table``."""
+        from ldp_core.catalogs import namespace
+
+        return f"{namespace(spec.sub('catalog'))}.{spec.get('name')}"
+
+    def missing(self, spec: Spec) -> str | None:
+        """Whether the table is not in a catalog that can be peeked at."""
+        from ldp_core.catalogs import namespace, peek
+
+        catalog = spec.sub("catalog")
+        peeked = peek(catalog)
+        if peeked is None or (namespace(catalog), spec.get("name")) in peeked.tables():
+            return None
+        return self._absent(spec)
+
+    def open(self, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> Extract:
+        """Plan a scan of the table; see ``Source.open``.
+
+        Raises:
+            TableNotFound: The table or its catalog does not exist.
+            SnapshotNotFound: The table has no such snapshot.
+        """
+        from ldp_core._duck import ident
+        from ldp_core.catalogs import load_table
+        from ldp_core.sources._typed import TypedExtract, named
+        from ldp_core.tables.scan import plan_scan, scan_sql
+
+        try:
+            table = load_table(spec.sub("catalog"), str(spec.get("name")))
+        except TableNotFound as error:
+            raise TableNotFound(self._absent(spec)) from error
+        snapshot = None if spec.get("snapshot") is None else int(spec.get("snapshot"))
+        scan = plan_scan(table.metadata, table.io, snapshot_id=snapshot)
+        schema = _schema(table, snapshot)
+        named(schema, self.describe(spec))
+        rows = None if scan.deletes else sum(file.rows for file in scan.files)
+        fields = ", ".join(ident(name) for name in schema.names)
+        sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan)})"
+        return TypedExtract(sql, schema, rows, tuple(scan.paths))
+
+    def _absent(self, spec: Spec) -> str:
+        catalog = spec.sub("catalog")
+        place = next(
+            (str(catalog.get(key)) for key in ("warehouse_path", "warehouse", "uri") if catalog.get(key)),
+            "its catalog",
+        )
+        if catalog.get("warehouse_path") or catalog.get("warehouse"):
+            place = catalog.path(place)
+        return f"Iceberg table {self.describe(spec)} does not exist in {place}"
+
+
+def _schema(table: Any, snapshot_id: int | None) -> pa.Schema:
+    """The Arrow schema of a table, or of one of its snapshots."""
+    from ldp_core.tables.types import arrow_schema
+
+    if snapshot_id is None:
+        return arrow_schema(table.schema())
+    snapshot = table.snapshot_by_id(snapshot_id)
+    if snapshot is None:
+        raise SnapshotNotFound(f"table {'.'.join(table.name())} has no snapshot {snapshot_id}")
+    return arrow_schema(table.schemas().get(snapshot.schema_id, table.schema()))
+
+
+SOURCE = _IcebergSource()
