@@ -76,7 +76,10 @@ def test_json_keeps_types(rides: Any) -> None:
 
 
 def test_csv_by_the_rfc(rides: Any, home: Path) -> None:
-    sql = "select 'a,\"b\"' q, '' empty, null missing, 'x\ny' lines, 1.50::decimal(4,2) money, ride_id from rides"
+    sql = (
+        "select 'a,\"b\"' q, '' empty, null missing, 'x\ny' lines, "
+        "1.50::decimal(4,2) money, ride_id from rides"
+    )
     ldp("c.json", sql, "--output", "o.csv")
     raw = (home / "o.csv").read_bytes().decode()
     assert raw.startswith('q,empty,missing,lines,money,ride_id\r\n"a,""b""","",,"x\ny",1.50,')
@@ -117,7 +120,7 @@ def test_a_folder_of_configs(rides: Any, load: Callable[..., Any], home: Path) -
 def test_a_folder_with_a_catalog_alone(rides: Any, home: Path) -> None:
     assert ldp("wh", "select count(*) n from nyc.rides").stdout == "n\n-\n3\n(1 row)\n"
     (home / "empty").mkdir()
-    with pytest.raises(TableNotFound, match="neither|no config"):
+    with pytest.raises(TableNotFound, match="no config"):
         ldp("empty", "select 1")
 
 
@@ -134,12 +137,12 @@ def test_time_travel(rides: Any, load: Callable[..., Any]) -> None:
     assert "\n3\n" in ldp("c.json", count, "--as-of", then).stdout
     assert "\n6\n" in ldp("c.json", count, "--as-of", "2100-01-01").stdout
     with pytest.raises(
-        SnapshotNotFound, match=f"snapshot 1 not found in Iceberg table nyc.rides; .*{first.snapshot_id}"
+        SnapshotNotFound, match=rf"snapshot 1 not found in .*nyc\.rides; .*{first.snapshot_id}"
     ):
         ldp("c.json", "select * from rides", "--snapshot", "1")
     with pytest.raises(
         SnapshotNotFound,
-        match=r"nyc\.rides has no snapshot committed at or before 2000-01-01 00:00:00\.000 UTC; its oldest .* UTC",
+        match=r"no snapshot committed at or before 2000-01-01 00:00:00\.000 UTC; its oldest .* UTC",
     ):
         ldp("c.json", "select * from rides", "--as-of", "2000-01-01")
     with pytest.raises(SnapshotNotFound, match="known: main, old"):

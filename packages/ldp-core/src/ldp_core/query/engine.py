@@ -54,7 +54,7 @@ class DuckDBEngine:
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {ident(alias)} ({columns}) AS {body}")
 
     def register_arrow(self, df: Any, alias: str) -> None:
-        """Make Arrow data (a table, a dataset, a reader, anything with an Arrow stream) known under a name."""
+        """Make Arrow data (a table, a dataset, anything with an Arrow stream) known under a name."""
         self.connection.register(alias, df)
 
     def query(self, sql: str) -> pa.Table:

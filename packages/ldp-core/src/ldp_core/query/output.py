@@ -60,6 +60,21 @@ def write_json(query: Query, out: IO[str], limit: int | None = None) -> int:
     return count
 
 
+def write_jsonl(query: Query, out: IO[str], limit: int | None = None) -> int:
+    """One JSON object a line, with the values of ``write_json``.
+
+    Returns:
+        Rows written.
+    """
+    names, chunks = query.rows()
+    keys = unique_names(names)
+    count = 0
+    for row in _limited(chunks, limit):
+        out.write(json_text(dict(zip(keys, row, strict=True))) + "\n")
+        count += 1
+    return count
+
+
 def json_text(value: Any) -> str:
     """One value as JSON."""
     if value is None:

@@ -1,0 +1,1 @@
+"""Datasets: named, numbered, pinned states of a table, for training and for audits."""

@@ -1,0 +1,246 @@
+"""Position and equality deletes, written as other engines write them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from ldp_core._duck import connect
+from ldp_core.errors import QueryError
+from ldp_core.tables.scan import Scan, plan_scan, scan_sql
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.conversions import to_bytes
+from pyiceberg.manifest import (
+    DataFile,
+    DataFileContent,
+    FileFormat,
+    ManifestContent,
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestWriterV2,
+    write_manifest_list,
+)
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Operation, Snapshot, Summary
+from pyiceberg.table.update import AddSnapshotUpdate, AssertTableUUID, SetSnapshotRefUpdate
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.typedef import Record
+from pyiceberg.types import LongType, NestedField, StringType, StructType
+
+_IDS = itertools.count(10_000)
+
+
+class _DeleteManifest(ManifestWriterV2):
+    def content(self) -> ManifestContent:
+        return ManifestContent.DELETES
+
+    @property
+    def _meta(self) -> dict[str, str]:
+        return {**super()._meta, "content": "deletes"}
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> SqlCatalog:
+    catalog = SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
+    catalog.create_namespace("n")
+    return catalog
+
+
+SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "p", StringType()))
+BY_P = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "p"))
+
+
+def rows(*pairs: tuple[int | None, str | None]) -> pa.Table:
+    return pa.table({"id": pa.array([a for a, _ in pairs], pa.int64()), "p": pa.array([b for _, b in pairs])})
+
+
+def delete_file(
+    table: Table,
+    body: pa.Table,
+    *,
+    equality: Sequence[int] = (),
+    partition: Record | None = None,
+    bounds: str | None = None,
+) -> DataFile:
+    path = f"{table.location()}/data/delete-{next(_IDS)}.parquet"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(body, path)
+    limits = {} if bounds is None else {2147483546: to_bytes(StringType(), bounds)}
+    file = DataFile.from_args(
+        content=DataFileContent.EQUALITY_DELETES if equality else DataFileContent.POSITION_DELETES,
+        file_path=path,
+        file_format=FileFormat.PARQUET,
+        partition=partition or Record(),
+        record_count=body.num_rows,
+        file_size_in_bytes=Path(path).stat().st_size,
+        lower_bounds=limits,
+        upper_bounds=limits,
+        equality_ids=list(equality) or None,
+    )
+    file.spec_id = table.spec().spec_id
+    return file
+
+
+def positions(*pairs: tuple[str, int]) -> pa.Table:
+    fields = [
+        pa.field("file_path", pa.string(), metadata={"PARQUET:field_id": "2147483546"}),
+        pa.field("pos", pa.int64(), metadata={"PARQUET:field_id": "2147483545"}),
+    ]
+    ordered = sorted(pairs)
+    return pa.table([[a for a, _ in ordered], [b for _, b in ordered]], schema=pa.schema(fields))
+
+
+def keys(field_id: int, name: str, kind: pa.DataType, values: list[Any]) -> pa.Table:
+    field = pa.field(name, kind, metadata={"PARQUET:field_id": str(field_id)})
+    return pa.table([pa.array(values, kind)], schema=pa.schema([field]))
+
+
+def commit(table: Table, *files: DataFile) -> None:
+    """Publish delete files as a snapshot of their own."""
+    metadata, io = table.metadata, table.io
+    base = metadata.current_snapshot()
+    assert base is not None
+    number = next(_IDS)
+    place = f"{table.location()}/metadata"
+    output = io.new_output(f"{place}/deletes-{number}.avro")
+    with _DeleteManifest(table.spec(), table.schema(), output, number, "null") as writer:
+        for file in files:
+            writer.add_entry(
+                ManifestEntry.from_args(
+                    status=ManifestEntryStatus.ADDED, snapshot_id=number, sequence_number=None, data_file=file
+                )
+            )
+    manifests = [writer.to_manifest_file(), *base.manifests(io)]
+    sequence = metadata.last_sequence_number + 1
+    path = f"{place}/snap-{number}.avro"
+    with write_manifest_list(2, io.new_output(path), number, base.snapshot_id, sequence, "null") as lists:
+        lists.add_manifests(manifests)
+    snapshot = Snapshot(
+        snapshot_id=number,
+        parent_snapshot_id=base.snapshot_id,
+        sequence_number=sequence,
+        timestamp_ms=max(metadata.last_updated_ms, base.timestamp_ms) + 1,
+        manifest_list=path,
+        summary=Summary(Operation.DELETE),
+        schema_id=metadata.current_schema_id,
+    )
+    table.catalog.commit_table(
+        table,
+        (AssertTableUUID(uuid=metadata.table_uuid),),
+        (
+            AddSnapshotUpdate(snapshot=snapshot),
+            SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=number),
+        ),
+    )
+    table.refresh()
+
+
+def read(table: Table, **options: Any) -> tuple[Scan, list[Any]]:
+    scan = plan_scan(table.metadata, table.io)
+    con = connect()
+    return scan, sorted(con.sql(scan_sql(con, scan, **options)).fetchall(), key=repr)
+
+
+def expected(table: Table) -> list[Any]:
+    return sorted((tuple(row.values()) for row in table.scan().to_arrow().to_pylist()), key=repr)
+
+
+def paths(table: Table) -> list[str]:
+    """Data files, oldest first."""
+    scan = plan_scan(table.metadata, table.io)
+    return [file.path for file in sorted(scan.files, key=lambda file: file.sequence)]
+
+
+def test_position_deletes(catalog: SqlCatalog) -> None:
+    table = catalog.create_table("n.t", SCHEMA)
+    table.append(rows((1, "a"), (2, "b"), (3, "c")))
+    table.append(rows((4, "a"), (5, "b")))
+    table.append(rows((6, "z")))
+    first, second, _ = paths(table)
+    commit(table, delete_file(table, positions((first, 0), (first, 2), (second, 1))))
+    scan, found = read(table)
+    assert found == expected(table) == [(2, "b"), (4, "a"), (6, "z")]
+    assert [len(file.deletes) for file in sorted(scan.files, key=lambda f: f.sequence)] == [1, 1, 1]
+    commit(table, delete_file(table, positions((first, 1)), bounds=first))
+    table.append(rows((7, "y")))
+    scan, found = read(table)
+    assert found == expected(table) == [(4, "a"), (6, "z"), (7, "y")]
+    assert [len(file.deletes) for file in sorted(scan.files, key=lambda f: f.sequence)] == [2, 1, 1, 0]
+    _, found = read(table, columns=["id"], position=True)
+    assert [(a, c) for a, _, c in found] == [(4, 0), (6, 0), (7, 0)]
+    _, found = read(table, files=[first])
+    assert found == []
+
+
+def test_position_deletes_after_evolution_and_through_pyiceberg(catalog: SqlCatalog) -> None:
+    table = catalog.create_table(
+        "n.t",
+        Schema(
+            NestedField(1, "id", LongType()), NestedField(2, "s", StructType(NestedField(3, "x", LongType())))
+        ),
+    )
+    table.append(pa.table({"id": [1, 2, 3], "s": [{"x": 1}, {"x": 2}, None]}))
+    commit(table, delete_file(table, positions((paths(table)[0], 1))))
+    with table.update_schema() as update:
+        update.rename_column(("s", "x"), "y")
+    scan, found = read(table, position=True)
+    assert scan.needs_pyiceberg
+    assert [(a, b, d) for a, b, _, d in found] == [(1, {"y": 1}, 0), (3, None, 2)]
+    assert [row[:2] for row in found] == expected(table)
+
+
+def test_position_deletes_of_a_partition(catalog: SqlCatalog) -> None:
+    table = catalog.create_table("n.t", SCHEMA, partition_spec=BY_P)
+    table.append(rows((1, "a"), (2, "a"), (3, "b"), (4, None)))
+    target = next(
+        file.path for file in plan_scan(table.metadata, table.io).files if file.partition["p"] == "a"
+    )
+    commit(table, delete_file(table, positions((target, 0)), partition=Record("a")))
+    scan, found = read(table)
+    assert len(found) == 3
+    assert found == expected(table)
+    assert {file.partition["p"]: len(file.deletes) for file in scan.files} == {"a": 1, "b": 0, None: 0}
+
+
+def test_equality_deletes_reach_older_rows_only(catalog: SqlCatalog) -> None:
+    table = catalog.create_table("n.t", SCHEMA)
+    table.append(rows((1, "a"), (2, "b"), (None, "c")))
+    commit(
+        table,
+        delete_file(table, keys(1, "id", pa.int64(), [1, None]), equality=[1]),
+        delete_file(table, keys(2, "p", pa.string(), ["b"]), equality=[2]),
+    )
+    assert read(table)[1] == []
+    table.append(rows((1, "again"), (9, "b")))
+    assert read(table)[1] == [(1, "again"), (9, "b")]
+    commit(table, delete_file(table, keys(1, "id", pa.int64(), [9]), equality=[1]))
+    assert read(table)[1] == [(1, "again")]
+    assert read(table, columns=["p"])[1] == [("again",)]
+    assert [row[::2] for row in read(table, columns=["id"], position=True)[1]] == [(1, 0)]
+
+
+def test_equality_deletes_after_evolution(catalog: SqlCatalog) -> None:
+    table = catalog.create_table("n.t", SCHEMA)
+    table.append(rows((1, "a"), (2, "b")))
+    commit(table, delete_file(table, keys(1, "id", pa.int64(), [1]), equality=[1]))
+    with table.update_schema() as update:
+        update.rename_column("id", "key")
+    assert read(table)[1] == [(2, "b")]
+    with table.update_schema() as update:
+        update.delete_column("key")
+    with pytest.raises(QueryError, match="equality delete"):
+        read(table)
+
+
+def test_equality_deletes_of_a_partition(catalog: SqlCatalog) -> None:
+    table = catalog.create_table("n.t", SCHEMA, partition_spec=BY_P)
+    table.append(rows((1, "a"), (1, "b")))
+    commit(table, delete_file(table, keys(1, "id", pa.int64(), [1]), equality=[1], partition=Record("a")))
+    assert read(table)[1] == [(1, "b")]
