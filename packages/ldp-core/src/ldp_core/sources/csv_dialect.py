@@ -21,6 +21,9 @@ DELIMITERS = ",;\t|"
 MAX_LINE = 16 * 2**20
 """Bytes of the longest line that can be read."""
 
+_BUFFER = 2 * MAX_LINE
+"""Bytes that DuckDB reads at once; its own default is sixteen times the longest line."""
+
 _HEAD = 64 * 2**10
 
 
@@ -62,7 +65,7 @@ class Dialect:
             f"read_csv({duck_list(files)}, auto_detect=false, delim={text(self.delimiter)}, "
             f"quote={text(self.quote)}, escape={text(self.escape)}, header={str(self.header).lower()}, "
             f"skip={self.skip_rows}, nullstr=[{nulls}], allow_quoted_nulls=false, "
-            f"max_line_size={MAX_LINE}, "
+            f"max_line_size={MAX_LINE}, buffer_size={_BUFFER}, "
             + (f"compression={text(packed)}, " if packed and packed != "auto" else "")
             + f"columns={{{names}}}{more})"
         )
