@@ -164,6 +164,13 @@ def test_columns_may_be_called_anything() -> None:
     assert find_secrets(data) == []
 
 
+def test_names_of_variables_are_no_secrets() -> None:
+    data = {"properties_env": {"s3.secret-access-key": "MY_KEY", "token": "MY_TOKEN"}}
+    assert find_secrets(data) == []
+    assert masked(data) == data
+    assert find_secrets({"properties_env": {"token": f"x://u:{SECRET}@h"}})
+
+
 def test_numbers_are_secrets_and_switches_are_not() -> None:
     assert find_secrets({"password": 12345})
     assert (

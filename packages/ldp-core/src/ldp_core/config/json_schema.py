@@ -72,7 +72,7 @@ class _Writer:
             case MapOf():
                 return {"type": "object", "additionalProperties": self.of(type.value)}
             case OneOf():
-                return {"anyOf": [self.of(item) for item in type.types]}
+                return {"anyOf": [self.of(item) for item in type.types]} if type.types else {"not": {}}
             case Named():
                 return self.named(type)
             case Shape():

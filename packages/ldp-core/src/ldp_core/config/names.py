@@ -11,6 +11,8 @@ from ldp_core import registry
 from ldp_core.errors import LDPError
 from ldp_core.shape import Key, Named, Shape, Text
 
+NAMING = "The kind."
+"""What the key that names a plugin says of itself where the plugin says nothing."""
 BY_TEXT = frozenset({"ldp.catalogs"})
 """Groups whose object may be written as a lone text: the name it has in ``ldp.yaml``."""
 
@@ -90,7 +92,7 @@ def completed(named: Named, shape: Shape) -> Shape:
     The naming key may hold any text there: the plugin has been found by it, in whatever spelling.
     """
     own = {key.name: key for key in shape.keys}
-    doc = own[named.by].doc if named.by in own else "The kind."
+    doc = own[named.by].doc if named.by in own else NAMING
     by = Key(named.by, Text(), doc, required=named.default is None, default=named.default)
     keys = [key for key in shape.keys if key.name != named.by]
     keys += [key for key in named.also if key.name not in own]

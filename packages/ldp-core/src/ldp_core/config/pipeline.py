@@ -43,7 +43,7 @@ CREDENTIALS = Shape(
 )
 COMMON = (
     Key("name", NOT_EMPTY, "The name of the table or of the data."),
-    Key("engine", Text(), "The engine that reads it; `BIGQUERY` with format `JSON` is a query file."),
+    Key("engine", Text(), "An older key: `BIGQUERY` with format `JSON` is a query file; else ignored."),
     Key("credentials", CREDENTIALS, "A key file for services that need one."),
 )
 SOURCE = Named(

@@ -56,9 +56,15 @@ def mask(text: str) -> str:
 
 def masked(value: Any) -> Any:
     """Plain data with the values of secret keys and the secrets inside texts replaced by ``***``."""
+    return _masked(value, names=False)
+
+
+def _masked(value: Any, *, names: bool) -> Any:
     if isinstance(value, Mapping):
         return {
-            name: MASK if is_secret_key(str(name)) and _is_value(item) else masked(item)
+            name: MASK
+            if not names and is_secret_key(str(name)) and _is_value(item)
+            else _masked(item, names=_holds_names(str(name)))
             for name, item in value.items()
         }
     if isinstance(value, list | tuple):
@@ -80,23 +86,28 @@ def _is_value(value: Any) -> bool:
 def find_secrets(value: Any, key: str = "") -> list[Problem]:
     """Every inline secret in plain data, as problems that never show it.
 
-    The names of columns are no keys: under ``columns`` a key such as ``token`` is a column.
+    Where an object's keys are names, a key such as ``token`` says nothing of its value: under ``columns``
+    it is a column, under ``properties_env`` the value is the name of a variable.
     """
-    return list(_walk(value, key, columns=False))
+    return list(_walk(value, key, names=False))
 
 
-def _walk(value: Any, key: str, *, columns: bool) -> Iterator[Problem]:
+def _holds_names(key: str) -> bool:
+    return key == "columns" or key.endswith("_env")
+
+
+def _walk(value: Any, key: str, *, names: bool) -> Iterator[Problem]:
     if isinstance(value, Mapping):
         for name, item in value.items():
             text = str(name)
             here = child(key, text)
-            if not columns and is_secret_key(text) and _is_value(item):
+            if not names and is_secret_key(text) and _is_value(item):
                 yield Problem("looks like an inline secret", key=here, hint=_hint(key, text))
             else:
-                yield from _walk(item, here, columns=text == "columns")
+                yield from _walk(item, here, names=_holds_names(text))
     elif isinstance(value, list | tuple):
         for at, item in enumerate(value):
-            yield from _walk(item, f"{key}[{at}]", columns=False)
+            yield from _walk(item, f"{key}[{at}]", names=False)
     elif isinstance(value, str):
         yield from _in_text(value, key)
 
