@@ -7,7 +7,7 @@ gates judge the ``Batch``, and ``TargetSession.publish`` makes it visible in one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -310,6 +310,22 @@ class TargetSession(Protocol):
     @property
     def wanted(self) -> pa.Schema | None:
         """The Arrow types of the table's columns; None where there is no table yet."""
+        ...
+
+    def tell(
+        self,
+        *,
+        docs: Mapping[str, Any] | None = None,
+        allow: Collection[str] = (),
+        files: Sequence[str] = (),
+    ) -> None:
+        """What the config says besides the target; called before ``resolve``, or not at all.
+
+        Args:
+            docs: ``metadata.docs``, written with the load.
+            allow: Source columns whose values may lose something (``loss: allow``).
+            files: Parquet files that are the whole batch, untransformed: they may be taken as they are.
+        """
         ...
 
     def resolve(self, sql: str, schema: pa.Schema, *, follows_values: bool) -> Resolved:

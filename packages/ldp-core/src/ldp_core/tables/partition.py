@@ -51,7 +51,7 @@ def parse(items: Sequence[Mapping[str, Any]]) -> tuple[Item, ...]:
     for item in items:
         column = str(item["column"])
         transform, suffix = parse_transform(str(item.get("transform", "identity")))
-        name = item.get("name") or column.replace(".", "_") + suffix
+        name = item.get("name") or column + suffix
         for other in parsed:
             if (other.column, other.transform) == (column, transform):
                 raise ConfigError(f"partition_by has {transform} of column {column!r} twice")

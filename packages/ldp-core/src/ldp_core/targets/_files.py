@@ -76,6 +76,7 @@ class FileSession:
         self.spills = spills
         self.path = spec.path(str(spec.get("path")))
         self.temporary: list[Path] = []
+        self.made: list[Path] = []
 
     @property
     def wanted(self) -> pa.Schema | None:
@@ -165,7 +166,10 @@ class FileSession:
         for path in self.temporary:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
-        self.temporary = []
+        for folder in self.made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        self.temporary, self.made = [], []
 
     def _copy(self, sql: str, path: Path, options: str) -> int:
         return int(self.ctx.con.execute(f"COPY ({sql}) TO {text(str(path))} ({options})").fetchall()[0][0])
@@ -174,7 +178,9 @@ class FileSession:
         return fs.local_path(self.path).resolve()
 
     def _beside(self) -> Path:
-        return temporary_beside(self._target())
+        target = self._target()
+        self.made += [folder for folder in target.parents if not folder.exists()]
+        return temporary_beside(target)
 
 
 def temporary_beside(target: Path) -> Path:

@@ -92,6 +92,12 @@ class IcebergSession:
         )
         if self.base is None:
             build_spec(self.items, new_schema(fitted.schema))
+        if self.mode == "upsert" and fitted.missing:
+            raise DriftError(
+                f"the rows lack the columns {', '.join(fitted.missing)} of {self.place.label}; "
+                "an upsert replaces whole rows",
+                hint="give every column, or append",
+            )
         for key, names in (("join_cols", self.keys), ("order_by", columns_of(self.spec, "order_by"))):
             for name in names if self.mode == "upsert" else ():
                 if name not in fitted.schema.names or name in fitted.missing:
