@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
         data = table.scan().to_arrow()
         names = {field.field_id: field.name for field in table.schema().fields}
         parts = {
-            str({field.name: plain(file.file.partition[at]) for at, field in enumerate(table.spec().fields)})
+            str({field.name: _part(field, file.file.partition[at]) for at, field in enumerate(table.spec().fields)})
             for file in table.scan().plan_files()
         }
         return {
@@ -41,6 +41,13 @@ def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
         }
     finally:
         catalog.close()
+
+
+def _part(field: Any, value: Any) -> Any:
+    """A partition value as the cases write it: days as dates."""
+    if str(field.transform) == "day" and isinstance(value, int):
+        return str(date(1970, 1, 1) + timedelta(days=value))
+    return plain(value)
 
 
 def type_name(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from ldp_core.errors import LDPError, SourceError
 from ldp_core.plan.stages import Plan
@@ -17,22 +17,12 @@ ROUNDS = 32
 T = TypeVar("T")
 
 
-@runtime_checkable
-class TakesHints(Protocol):
-    """A target session that can use what the config says besides the target."""
-
-    def tell(self, *, docs: Mapping[str, Any] | None, allow: Collection[str], files: Sequence[str]) -> None:
-        """Take the table's docs, the columns that may lose, and Parquet files that are the whole batch."""
-        ...
-
-
 def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
     """Open the source; the table's types are told only when no transform stands between."""
     wanted = None if plan.transforms else session.wanted
     extract = plan.read.source.open(plan.read.spec, ctx, wanted)
-    if isinstance(session, TakesHints):
-        whole = plan.read.kind == "PARQUET" and not plan.transforms
-        session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else ())
+    whole = plan.read.kind == "PARQUET" and not plan.transforms
+    session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else ())
     return extract
 
 
