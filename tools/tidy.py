@@ -14,7 +14,10 @@ RULES = (
         "a path of one machine",
         re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+|opt/(?:pypi|wheels))(?:/|\b)"),
     ),
-    ("a mark of unfinished work", re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b|\bNotImplementedError\b")),
+    (
+        "a mark of unfinished work",
+        re.compile(r"(?<![\"'])\b(?:TODO|FIXME|XXX|HACK)\b|raise NotImplementedError(?:\(\))?$"),
+    ),
     ("a conflict marker", re.compile(r"^(?:<<<<<<<|>>>>>>>) ")),
 )
 TEXT = {".py", ".toml", ".md", ".yml", ".yaml", ".json", ".sh", ".lock", ".cfg", ".txt", ""}

@@ -51,18 +51,17 @@ class PluginGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands, broken ones with the reason."""
-        names = self.list_commands(ctx)
-        width = formatter.width - 6 - max(map(len, names), default=0)
-        rows = ((name, self._short_help(name, width)) for name in names)
+        rows = ((name, self._short_help(name)) for name in self.list_commands(ctx))
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, text in rows if text is not None] or [("none", "")])
 
-    def _short_help(self, name: str, width: int) -> str | None:
+    def _short_help(self, name: str) -> str | None:
+        """The first sentence of a command's help, whole; None for a hidden one."""
         try:
             command = _command(name)
         except ConfigError as error:
             return f"(broken) {error.message.removeprefix(f'command {name!r} ')}"
-        return None if command is None or command.hidden else command.get_short_help_str(width)
+        return None if command is None or command.hidden else command.get_short_help_str(200)
 
 
 @click.group(
