@@ -142,11 +142,12 @@ def _rates(rates: Rates, rows: DuckDBExecutor) -> RateCounts:
     )[0]
     if not over_count:
         return RateCounts(count, 0, 0, highest)
+    order = ", ".join(names)
     same = " AND ".join(
         f"s.{place} IS NOT DISTINCT FROM d.{name}" for place, name in zip(places, names, strict=True)
     )
     worst = rows.arrow(
-        f"SELECT * FROM ({groups}) WHERE {over} ORDER BY t / n DESC, n DESC, ALL LIMIT {SAMPLES}"
+        f"SELECT * FROM ({groups}) WHERE {over} ORDER BY t / n DESC, n DESC, {order} LIMIT {SAMPLES}"
     )
     seen = rows.fetch(
         f"SELECT min(s.{rows.row}, {SAMPLES}) FROM {source} AS s "

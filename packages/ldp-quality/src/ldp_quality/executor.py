@@ -104,7 +104,8 @@ class DuckDBExecutor:
         """
         places = self.places
         own = list(dict.fromkeys(item for predicate in predicates for item in _own(predicate)))
-        aliases = [*places.values(), *([self.row] if ordered else [])]
+        names = list(places.values()) or [ident(f"{self._prefix}n")]
+        aliases = [*names, *([self.row] if ordered else [])]
         sql = self.ordered_sql if ordered else self.sql
         source = f"(SELECT * FROM (\n{sql}\n) AS rows_({', '.join(aliases)}))"
         holds = {item.sql: ident(f"{self._prefix}p{at}") for at, item in enumerate(own)}

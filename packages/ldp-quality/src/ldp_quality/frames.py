@@ -102,6 +102,8 @@ def _type(type_: pa.DataType) -> pa.DataType:
     """A type of the same values that DuckDB reads."""
     if pa.types.is_float16(type_):
         return pa.float32()
+    if pa.types.is_duration(type_):
+        return pa.int64()
     return pa.string() if pa.types.is_decimal256(type_) else type_
 
 
