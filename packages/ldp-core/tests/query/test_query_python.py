@@ -22,14 +22,14 @@ def test_engine(rides: Any) -> None:
     rides.append(rides.scan().to_arrow())
     with DuckDBEngine() as engine:
         engine.register_iceberg(rides, "now")
-        engine.register_iceberg(rides, "then", snapshot_id=first)
+        engine.register_iceberg(rides, "old", snapshot_id=first)
         engine.register_iceberg(rides, "dear", row_filter="fare > 6")
         engine.register_arrow(pa.table({"ride_id": [2], "name": ["two"]}), 'odd "name"')
-        found = engine.query("select (select count(*) from now) a, (select count(*) from then) b").to_pylist()
+        found = engine.query("select (select count(*) from now) a, (select count(*) from old) b").to_pylist()
         assert found == [{"a": 6, "b": 3}]
         for _ in range(2):
             assert engine.query("select count(*) n from dear")["n"].to_pylist() == [4]
-        joined = engine.query('select name from then join "odd ""name""" using (ride_id)')
+        joined = engine.query('select name from old join "odd ""name""" using (ride_id)')
         assert joined.to_pylist() == [{"name": "two"}]
         with pytest.raises(QueryError):
             engine.query("selec 1")

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ldp_core._duck import connect
+from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import SqlCatalog
@@ -364,3 +365,40 @@ def test_columns_files_and_positions(catalog: Catalog) -> None:
     every = con.sql(scan_sql(con, scan, columns=["a"], position=True)).fetchall()
     assert {(a, pos) for a, _, pos in every} == {(1, 0), (2, 1), (None, 2), (10, 0)}
     assert {path for _, path, _ in every} == {file.path for file in scan.files}
+
+
+def test_nested_names_that_differ_only_in_case(catalog: Catalog) -> None:
+    inner = StructType(NestedField(2, "x", IntegerType()), NestedField(3, "X", IntegerType()))
+    table = catalog.create_table("n.t", Schema(NestedField(1, "s", inner), NestedField(4, "id", LongType())))
+    table.append(data(table, s=[{"x": 1, "X": 2}, None], id=[1, 2]))
+    scan = plan_scan(table.metadata, table.io)
+    assert scan.needs_pyiceberg
+    con = connect()
+    assert con.sql(scan_sql(con, scan, columns=["id"])).fetchall() == [(1,), (2,)]
+    found = con.sql(scan_sql(con, scan)).fetchall()
+    assert [tuple((row[0] or {}).values()) for row in found] == [(1, 2), ()]
+
+
+def test_the_fallback_runs_as_often_as_it_is_asked(catalog: Catalog) -> None:
+    table = nested(catalog)
+    with table.update_schema() as update:
+        update.rename_column(("s", "x"), "xx")
+    scan = plan_scan(table.metadata, table.io)
+    con = connect()
+    sql = scan_sql(con, scan)
+    for _ in range(2):
+        assert con.sql(f"SELECT count(*) FROM ({sql}) a JOIN ({sql}) b USING (id)").fetchall() == [(2,)]
+    with pytest.raises(QueryError, match="pyiceberg"):
+        scan_sql(con, Scan.from_json(scan.to_json()))
+
+
+def test_a_column_that_is_not_there(catalog: Catalog) -> None:
+    table = simple(catalog)
+    with pytest.raises(QueryError, match="no column 'A'; columns: a, b, f, d"):
+        scan_sql(connect(), plan_scan(table.metadata, table.io), columns=["A"])
+
+
+def test_a_snapshot_that_is_not_there(catalog: Catalog) -> None:
+    table = simple(catalog)
+    with pytest.raises(SnapshotNotFound, match="known snapshots"):
+        plan_scan(table.metadata, table.io, snapshot_id=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -67,11 +67,12 @@ class TableHandle:
         from pyiceberg.schema import Schema
 
         con = connect()
+        con.execute("SET arrow_lossless_conversion=true")  # a UUID as a UUID, not as text
         scan = self.scan()
         names = list(scan.columns if columns is None else columns)
+        reader = con.sql(scan_sql(con, scan, columns=names)).to_arrow_reader()
         full = schema_to_pyarrow(Schema.model_validate(dict(scan.schema)), include_field_ids=False)
         schema = pa.schema([full.field(name) for name in names])
-        reader = con.sql(scan_sql(con, scan, columns=names)).to_arrow_reader()
         return pa.RecordBatchReader.from_batches(schema, _typed(reader, schema))
 
     def to_polars(self, columns: Iterable[str] | None = None) -> Any:
@@ -87,23 +88,10 @@ class TableHandle:
         return polars.from_arrow(self.to_arrow(columns))
 
 
-def _typed(reader: Any, schema: pa.Schema) -> Any:
-    """Batches with Iceberg's Arrow types (DuckDB gives a UUID as text and a fixed as plain bytes)."""
+def _typed(reader: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Batches with Iceberg's Arrow types (DuckDB gives a fixed as plain bytes)."""
     import pyarrow as pa
 
     for batch in reader:
-        arrays = [_cast(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    import uuid
-
-    import pyarrow as pa
-
-    if column.type == kind:
-        return column
-    if kind == pa.uuid():
-        values = [None if text is None else uuid.UUID(text).bytes for text in column.to_pylist()]
-        return pa.array(values, pa.binary(16)).cast(kind)
-    return column.cast(kind)
