@@ -1,7 +1,7 @@
 """Every code block of the documentation runs, in order, in a folder with the page's own files.
 
 A block of ``bash`` or ``python`` is run; one with ``title="name"`` is a file, and ``text`` with
-``title="output"`` is how the last run's output ended. Blocks that nobody is meant to run here are ``console`` or
+``title="output"`` is how the last run's output ended. What nobody is meant to run here is ``console`` or
 plain ``text``.
 """
 
