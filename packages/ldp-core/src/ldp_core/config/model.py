@@ -233,7 +233,8 @@ class Config:
         """The steps between source and target: the plugin's entry name and its spec, in order."""
         from ldp_core.config.problems import transform_entry
 
-        items = self.metadata.get("transforms") or ()
+        steps = self.metadata.get("transforms")
+        items = steps if isinstance(steps, list | tuple) else ()
         return tuple(
             (transform_entry(item), Spec(item, self.base_dir, f"metadata.transforms[{at}]", self.name))
             for at, item in enumerate(items)
@@ -310,8 +311,8 @@ class Config:
                 continue
             if name in _ENDPOINTS:
                 body[name] = canonical.endpoint(value, self.base_dir, self._namespace(name, value))
-            elif name == "transforms":
-                body[name] = [self._hashed_transform(item) for item in value or ()]
+            elif name == "transforms" and isinstance(value, list):
+                body[name] = [self._hashed_transform(item) for item in value]
             else:
                 given = canonical.quality(value) if name == "quality" else value
                 section = _section(name)

@@ -150,7 +150,7 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     try:
         check_env(config.base_dir, config.env)
     except ConfigError as error:
-        yield from _of_error(error, "metadata.target.catalog")
+        yield from _of_error(error, "")
         return
     for name, type in (("source", SOURCE), ("target", TARGET)):
         yield from _endpoint(config, name, type, secrets)
