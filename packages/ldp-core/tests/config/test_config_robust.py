@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +93,8 @@ def test_problems_never_fail(changes: list[tuple[tuple[Any, ...], Any]]) -> None
     found = config.problems()
     assert all(str(problem) and "\n" not in str(problem) for problem in found), found
     assert repr(config)
-    try:
+    with suppress(LDPError):
         config.spec_hash()
-    except LDPError:
-        pass
     if not any(problem.severity == "error" for problem in found):
         assert config.route()
         assert config.explain() is not None

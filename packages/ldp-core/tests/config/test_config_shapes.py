@@ -157,7 +157,7 @@ def fitting(type: Type) -> st.SearchStrategy[Any]:
             return SCALARS
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(st.data())
 def test_check_and_json_schema_agree(data: st.DataObject) -> None:
     type = data.draw(TYPES)
