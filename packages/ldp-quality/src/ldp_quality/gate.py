@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ldp_core.errors import ConfigError
 from ldp_core.spi import Batch, Spec, Verdict
 
+from ldp_quality.checks.base import Check
 from ldp_quality.config import checks_from_config
 from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
@@ -14,9 +17,6 @@ from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
 from ldp_quality.result import QualityReport
 from ldp_quality.section import FAIL, items_of, on_failure
-
-if TYPE_CHECKING:
-    from ldp_quality.checks.base import Check
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,28 @@ class QualityGate:
             ConfigError: A check is wrong.
         """
         return PreparedQuality(tuple(checks_from_config(items_of(section))), on_failure(section))
+
+    def of(self, checks: Sequence[Any], on_failure: str = FAIL) -> PreparedQuality:
+        """The gate of a pipeline put together in Python.
+
+        Args:
+            checks: Checks of this package, or objects as a config has them.
+            on_failure: ``fail`` or ``warn``.
+
+        Raises:
+            ConfigError: One is neither, or wrong.
+        """
+        items = []
+        for number, item in enumerate(checks, start=1):
+            if isinstance(item, Mapping):
+                items += checks_from_config([item])
+            elif isinstance(item, Check):
+                items.append(item)
+            else:
+                raise ConfigError(
+                    f"check #{number}: {type(item).__name__} is no check", hint="give NotNull(...), Range(...)"
+                )
+        return PreparedQuality(tuple(items), on_failure)
 
 
 GATE = QualityGate()

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from ldp_core.config.load import load_document
 from ldp_core.spi import Spec
 from ldp_quality import checks_from_config
@@ -21,7 +20,7 @@ YAML = [body for language, body in BLOCKS if language == "yaml"]
 
 @pytest.mark.parametrize("body", PYTHON)
 def test_python(body: str) -> None:
-    exec(compile(body, str(README), "exec"), {"__name__": "readme"})
+    exec(compile(body, str(README), "exec", dont_inherit=True), {"__name__": "__main__"})
 
 
 def test_configs(tmp_path: Path) -> None:

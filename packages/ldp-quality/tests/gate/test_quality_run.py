@@ -1,0 +1,78 @@
+"""A load that a check holds back, and one that it only warns of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ldp_core.catalogs import load_table
+from ldp_core.config import Config
+from ldp_core.errors import ConfigError, DataQualityError, TableNotFound
+from ldp_core.run.runner import run
+
+CSV = """ride_id,pickup_ts,fare
+1,2026-08-01 10:00:00,5.5
+2,2026-08-02 00:00:00,7.5
+3,2026-08-02 23:59:59,9.0
+"""
+
+
+def config(folder: Path, quality: Any, csv: str = CSV) -> Config:
+    (folder / "r.csv").write_text(csv, "utf8")
+    metadata = {
+        "source": {"name": "rides", "format": "CSV", "path": "r.csv"},
+        "target": {
+            "name": "rides",
+            "format": "ICEBERG",
+            "write_mode": "append",
+            "catalog": {"identifier": "nyc", "warehouse_path": "wh"},
+        },
+        "quality": quality,
+    }
+    return Config.from_dict({"identifier": "rides", "metadata": metadata}, base_dir=folder)
+
+
+def data_files(folder: Path) -> list[Path]:
+    return list(folder.rglob("*.parquet"))
+
+
+def test_a_failed_check_publishes_nothing(tmp_path: Path) -> None:
+    loaded = config(tmp_path, [{"check": "range", "column": "fare", "min": 6}])
+    with pytest.raises(DataQualityError) as caught:
+        run(loaded)
+    assert caught.value.exit_code == 3
+    assert str(caught.value).startswith(
+        "1 of 1 data quality checks failed:\n"
+        "  - range(fare): 1 of 3 rows violate fare >= 6: 1 below min, 0 above max"
+    )
+    assert "row 0: ride_id=1, pickup_ts='2026-08-01 10:00:00', fare=5.5" in str(caught.value)
+    with pytest.raises(TableNotFound):
+        load_table(loaded.spec("target"), "rides")
+    assert data_files(tmp_path) == []
+
+
+def test_an_empty_source_is_the_checks_to_judge(tmp_path: Path) -> None:
+    with pytest.raises(DataQualityError, match="row_count: 0 rows, expected >= 1"):
+        run(config(tmp_path, [{"check": "row_count", "min": 1}], csv="ride_id,pickup_ts,fare\n"))
+
+
+def test_a_warning_publishes_and_says_so(tmp_path: Path) -> None:
+    checks = [
+        {"check": "monotonic", "column": "fare", "strict": True},
+        {"check": "unique", "columns": "ride_id"},
+    ]
+    csv = CSV.replace("9.0", "6.0")
+    result = run(config(tmp_path, {"on_failure": "warn", "checks": checks}, csv=csv))
+    assert result.rows_written == 3
+    assert result.quality is not None
+    found = result.quality.to_dict()["results"]
+    assert [item["passed"] for item in found] == [False, True]
+    assert found[0]["samples"][0]["row"] == 2
+
+
+def test_a_wrong_check_is_found_before_the_source_is_read(tmp_path: Path) -> None:
+    loaded = config(tmp_path, [{"check": "range", "column": "fare", "min": 2, "max": 1}])
+    (tmp_path / "r.csv").unlink()
+    with pytest.raises(ConfigError, match="min \\(2\\) is greater than max \\(1\\)"):
+        run(loaded)
