@@ -25,7 +25,11 @@ def command_line() -> str:
     """The reference of the command line, from click's own objects."""
     from ldp_cli.root import root
 
-    lines = ["# Command line", "", *_command(root, click.Context(root, info_name="ldp"))]
+    lines = [
+        "# Command line",
+        "",
+        *_command(root, click.Context(root, info_name="ldp", **root.context_settings)),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -40,7 +44,8 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
         "",
     )
     yield from (inspect.cleandoc((command.help or "").replace("\b", "")), "")
-    records = [param.get_help_record(context) for param in command.get_params(context)]
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    records = [option.get_help_record(context) for option in options]
     rows = [f"| `{_cell(left)}` | {_cell(right)} |" for left, right in filter(None, records)]
     if rows:
         yield from ("| option | |", "|---|---|", *rows, "")
