@@ -93,7 +93,8 @@ class QualityGate:
                 items.append(item)
             else:
                 raise ConfigError(
-                    f"check #{number}: {type(item).__name__} is no check", hint="give NotNull(...), Range(...)"
+                    f"check #{number}: {type(item).__name__} is no check",
+                    hint="give NotNull(...), Range(...)",
                 )
         return PreparedQuality(tuple(items), on_failure)
 

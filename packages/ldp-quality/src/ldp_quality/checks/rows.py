@@ -200,7 +200,9 @@ def _re2_problem(pattern: str) -> str | None:
     """Why RE2, as DuckDB has it, does not take a pattern; None when it does."""
     import duckdb
 
-    with duckdb.connect() as con:
+    from ldp_core import _duck
+
+    with _duck.connect(threads=1) as con:
         try:
             con.execute("SELECT regexp_matches('', ?)", [pattern]).fetchall()
         except duckdb.Error as error:
