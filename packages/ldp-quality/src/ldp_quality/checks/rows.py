@@ -199,7 +199,6 @@ class Regex(Check):
 def _re2_problem(pattern: str) -> str | None:
     """Why RE2, as DuckDB has it, does not take a pattern; None when it does."""
     import duckdb
-
     from ldp_core import _duck
 
     with _duck.connect(threads=1) as con:
