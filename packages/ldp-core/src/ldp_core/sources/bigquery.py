@@ -186,7 +186,8 @@ class _BigQuerySource:
             EngineNotFound: google-cloud-bigquery is not installed.
             SourceError: The query does not run.
         """
-        from ldp_core.sources._typed import named, spill, spilled
+        from ldp_core.sources._typed import named, spilled
+        from ldp_core.tables.spill import spill
 
         query = spec.get("query") or read_query(Path(spec.path(str(spec.get("path")))))
         credentials = dict(spec.get("credentials") or {}) or None

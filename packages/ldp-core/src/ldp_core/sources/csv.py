@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ldp_core.spi import Extract, RunContext, Spec
 
-_COLUMN = Shape(
+COLUMN = Shape(
     keys=(
         Key("type", Text(), "The column's type.", required=True),
         Key("loss", Text(choices=("allow",)), "allow: digits may be rounded and times cut."),
@@ -63,7 +63,7 @@ SHAPE = Shape(
             "By the end of the name.",
             default="auto",
         ),
-        Key("columns", MapOf(OneOf((Text(), _COLUMN))), "Types of columns on the first load, by name."),
+        Key("columns", MapOf(OneOf((Text(), COLUMN))), "Types of columns on the first load, by name."),
         Key("on_bad_rows", Text(choices=("error", "quarantine")), "What a broken row does.", default="error"),
         Key("files", FILES, "How several files make one table."),
     ),
@@ -82,7 +82,7 @@ class _CsvSource:
             for key in ("delimiter", "quote", "escape")
             if not _one_character(spec.get(key), key)
         ]
-        found += _encoding(spec) + _columns(spec)
+        found += _encoding(spec) + column_problems(spec)
         if spec.get("on_bad_rows") == "quarantine":
             found.append(
                 Problem("quarantine of broken rows is not available", key="on_bad_rows", hint="use error")
@@ -131,7 +131,8 @@ def _encoding(spec: Spec) -> list[Problem]:
     return []
 
 
-def _columns(spec: Spec) -> list[Problem]:
+def column_problems(spec: Spec) -> list[Problem]:
+    """Types in ``columns`` that nobody knows."""
     found = []
     for name, declared in (spec.get("columns") or {}).items():
         word = declared if isinstance(declared, str) else declared.get("type")

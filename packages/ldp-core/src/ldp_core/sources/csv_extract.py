@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ldp_core._duck import ident
 from ldp_core.errors import DriftError
-from ldp_core.sources.csv_errors import parser_error, violated_column
+from ldp_core.sources._text import TextInput
+from ldp_core.sources.csv_errors import violated_column
 from ldp_core.sources.csv_guard import fits, guarded
-from ldp_core.sources.csv_input import CsvInput
 from ldp_core.sources.csv_types import Cast
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class CsvExtract:
         retype: Gives better types for the columns that are not fixed, from the whole input.
     """
 
-    source: CsvInput
+    source: TextInput
     columns: tuple[Column, ...]
     ctx: RunContext
-    retype: Callable[[CsvInput, tuple[Column, ...], RunContext], tuple[Column, ...]] = field(repr=False)
+    retype: Callable[[TextInput, tuple[Column, ...], RunContext], tuple[Column, ...]] = field(repr=False)
 
     @cached_property
     def sql(self) -> str:
@@ -110,7 +110,7 @@ class CsvExtract:
         """
         at = violated_column(error)
         if at is None:
-            raise parser_error(error, self.source) or error
+            raise self.source.explain(error) or error
         if self.columns[at].fixed:
             raise drift(locate(self, [at]), "") from error
         columns = self.retype(self.source, self.columns, self.ctx)

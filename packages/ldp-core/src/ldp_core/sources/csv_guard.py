@@ -195,6 +195,11 @@ def _uuid(cast: Cast, x: str) -> list[Branch]:
     return [(f"CAST({value} AS VARCHAR) = lower({x})", value)]
 
 
+def _nested(cast: Cast, x: str) -> list[Branch]:
+    """Nested JSON whose structure was taken from the whole input."""
+    return [(f"{x} IS NOT NULL", f"from_json({x}, {text(cast.format or '')})")]
+
+
 def _lossy(cast: Cast, x: str) -> list[Branch]:
     """``loss: allow``: digits may be rounded and times cut; a text that is no such value still fails."""
     if cast.format and "%" in cast.format:
@@ -219,4 +224,5 @@ _KINDS = {
     "timestamp": _timestamp,
     "timestamptz": _timestamptz,
     "uuid": _uuid,
+    "nested": _nested,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ldp_core._duck import text
 from ldp_core.sources.csv_guard import fits
 from ldp_core.sources.csv_types import (
     BOOLEAN,
@@ -117,11 +118,10 @@ def gather(con: DuckDBPyConnection, sql: str, columns: list[int], casts: list[Ca
 def _quick(cast: Cast) -> str:
     """``fits`` behind a test that is cheap and false for most values of other kinds."""
     first = None
-    if cast.kind == "date":
-        mark = "-" if cast.format is None else next(char for char in cast.format if char in "/.- ")
-        first = f"strlen(x) <= 11 AND contains(x, '{mark}')"
-        if cast.format and cast.format[0] != "%":
-            first = None
+    layout = (cast.format or "%Y-%m-%d").replace("%-", "%")
+    if cast.kind == "date" and layout[:1] == "%":
+        mark = next((char for char in layout if char in "/.- "), "")
+        first = f"strlen(x) <= 11 AND contains(x, {text(mark)})"
     if cast.kind in ("timestamp", "timestamptz") and cast.format in (" ", "T"):
         first = f"substr(x, 11, 1) = '{cast.format}'"
     if cast.kind == "decimal":

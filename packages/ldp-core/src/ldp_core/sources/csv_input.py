@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp_core import fs
-from ldp_core.errors import SourceError
+from ldp_core.errors import LDPError, SourceError
 from ldp_core.sources import _files
 from ldp_core.sources.csv_dialect import Dialect, from_spec, header_names, not_encoded, read_head, sniff
 from ldp_core.sources.csv_names import Group, all_names, checked, grouped
@@ -65,6 +65,12 @@ class CsvInput:
         if group.names == self.names:
             fields = "*"
         return f"SELECT {fields} FROM {self.dialect.read_sql(files, len(group.names), more=more)}"
+
+    def explain(self, error: Exception) -> LDPError | None:
+        """The error of a broken file, with file and line."""
+        from ldp_core.sources.csv_errors import parser_error
+
+        return parser_error(error, self)
 
 
 def open_input(spec: Spec, ctx: RunContext) -> CsvInput:

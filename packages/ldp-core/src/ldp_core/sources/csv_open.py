@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ldp_core.errors import ConfigError, DriftError
-from ldp_core.sources.csv_errors import parser_error
+from ldp_core.sources._text import TextInput
 from ldp_core.sources.csv_extract import Column, CsvExtract, locate
 from ldp_core.sources.csv_infer import (
     Evidence,
@@ -31,7 +31,11 @@ _PEEK = 1000
 
 def open_csv(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
     """Open a CSV source; see ``Source.open``."""
-    source = open_input(spec, ctx)
+    return open_text(open_input(spec, ctx), spec, ctx, wanted)
+
+
+def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
+    """Type the columns of text: by the table, by what is declared, and the others by their values."""
     typing = Typing(
         tuple(
             candidates(
@@ -41,11 +45,11 @@ def open_csv(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtrac
             )
         )
     )
-    columns = typing.first(source, _fixed(spec, source, wanted), ctx)
+    columns = typing.first(source, fixed_casts(spec, source, wanted), ctx)
     return CsvExtract(source, columns, ctx, typing.again)
 
 
-def _fixed(spec: Spec, source: CsvInput, wanted: pa.Schema | None) -> dict[str, Cast]:
+def fixed_casts(spec: Spec, source: TextInput, wanted: pa.Schema | None) -> dict[str, Cast]:
     """Casts that no value may change: of the table's columns, then of the declared ones."""
     declared = spec.get("columns") or {}
     for name in declared:
@@ -121,7 +125,7 @@ class Typing:
             self._count(source, columns, doubtful, ctx)
         return tuple(columns)
 
-    def again(self, source: CsvInput, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
+    def again(self, source: TextInput, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
         """Types that hold for the whole input, by one pass over it, after a sample misled."""
         changed = list(columns)
         options: dict[int, list[Cast]] = {}
@@ -138,19 +142,19 @@ class Typing:
         return tuple(changed)
 
     def _count(
-        self, source: CsvInput, columns: list[Column], options: dict[int, list[Cast]], ctx: RunContext
+        self, source: TextInput, columns: list[Column], options: dict[int, list[Cast]], ctx: RunContext
     ) -> None:
         import duckdb
 
         try:
             counted = count_each(ctx.con, source.text_sql(), options)
         except duckdb.Error as error:
-            raise parser_error(error, source) or error from error
+            raise source.explain(error) or error from error
         for at, evidence in counted.items():
             columns[at] = self._decide(source, columns[at], at, evidence, ctx)
 
     def _decide(
-        self, source: CsvInput, column: Column, at: int, evidence: Evidence, ctx: RunContext
+        self, source: TextInput, column: Column, at: int, evidence: Evidence, ctx: RunContext
     ) -> Column:
         """The type that the whole input shows; odd values are told of."""
         holding = evidence.holding()
@@ -168,7 +172,7 @@ class Typing:
         return Column(column.name, TEXT)
 
     def _tell_odd(
-        self, source: CsvInput, column: Column, at: int, evidence: Evidence, near: Cast, ctx: RunContext
+        self, source: TextInput, column: Column, at: int, evidence: Evidence, near: Cast, ctx: RunContext
     ) -> None:
         odd = evidence.values - evidence.fitting[near]
         every = [Column("", TEXT, True)] * len(source.names)
@@ -182,11 +186,11 @@ class Typing:
 
 
 def _run(
-    source: CsvInput, ctx: RunContext, sql: str, columns: list[int], casts: tuple[Cast, ...]
+    source: TextInput, ctx: RunContext, sql: str, columns: list[int], casts: tuple[Cast, ...]
 ) -> dict[int, Evidence]:
     import duckdb
 
     try:
         return gather(ctx.con, sql, columns, list(casts))
     except duckdb.Error as error:
-        raise parser_error(error, source) or error from error
+        raise source.explain(error) or error from error

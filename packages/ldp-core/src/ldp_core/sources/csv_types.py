@@ -53,6 +53,7 @@ class Cast:
             spelling; holds for declared types and for those of an existing table.
         lossy: ``loss: allow``.
         comma: The decimal mark is a comma.
+        nested: The Arrow type of nested values; ``format`` is their structure then.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Cast:
     lenient: bool = False
     lossy: bool = False
     comma: bool = False
+    nested: pa.DataType | None = None
 
     def with_options(self, **changes: Any) -> Cast:
         """The same cast with some attributes changed."""
@@ -79,6 +81,8 @@ class Cast:
         """The Arrow type of the values."""
         import pyarrow as pa
 
+        if self.nested is not None:
+            return self.nested
         if self.kind == "decimal":
             precision, scale = (int(part) for part in re.findall(r"\d+", self.type))
             return pa.decimal128(precision, scale)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import fs
-from ldp_core.errors import ConfigError, Problem, SourceError, SourceNotFound
+from ldp_core.errors import ConfigError, Problem, QueryError, SourceError, SourceNotFound
 from ldp_core.shape import Key, Shape, Text
 from ldp_core.sources import _files
 
@@ -75,7 +75,8 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
     import duckdb
 
     from ldp_core import _duck
-    from ldp_core.sources._typed import one_select, query_types, spill
+    from ldp_core._sql import read_only
+    from ldp_core.tables.spill import query_types, spill
 
     name = _files.shown(str(path), spec.base_dir)
     try:
@@ -83,15 +84,17 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
     except duckdb.Error as error:
         first = str(error).strip().splitlines()[0]
         busy = "lock" in first.lower()
-        raise SourceError(f"cannot be opened: {first}", file=name, retriable=busy) from error
+        what = "is in use" if busy else "is no DuckDB database that this version reads"
+        raise SourceError(f"{what}: {first}", file=name, retriable=busy) from error
     try:
         con.execute("SET enable_external_access=false")
         con.execute("SET lock_configuration=true")
         relation = spec.get("relation")
         if relation is None:
-            if (why := one_select(con, str(spec.get("sql")))) is not None:
-                raise ConfigError(why, file=spec.file, key=f"{spec.key}.sql")
-            sql = str(spec.get("sql")).strip().rstrip(";")
+            try:
+                sql, _ = read_only(con, str(spec.get("sql")))
+            except QueryError as error:
+                raise ConfigError(error.message, file=spec.file, key=f"{spec.key}.sql") from error
         else:
             sql = f"SELECT * FROM {_relation(con, str(relation), name)}"
         try:

@@ -51,7 +51,8 @@ class _ParquetSource:
             SourceNotFound: There is no file.
             SourceError: A file is no Parquet file, or the files do not have the same columns.
         """
-        from ldp_core.sources._typed import TypedExtract, named, spill, spilled
+        from ldp_core.sources._typed import TypedExtract, named, spilled
+        from ldp_core.tables.spill import spill
 
         files = _files.resolve(spec, "Parquet")
         _files.attach_stores(ctx.con, files)

@@ -36,9 +36,9 @@ class Call:
     def over_batches(self, reader: pa.RecordBatchReader, scratch: Path) -> tuple[Path, pa.Schema]:
         """Stream batches through the function into a spill.
 
-        The function is given at least one batch, empty when there are no rows, so that it can show its schema.
+        The function is given at least one batch, an empty one when there are no rows: it shows its schema.
         """
-        from ldp_core.sources._typed import spill
+        from ldp_core.tables.spill import spill
         from ldp_core.transforms._load import on_path
 
         with on_path(Path(self.spec.base_dir)):
@@ -52,7 +52,7 @@ class Call:
         """Give the function all rows as one table."""
         import pyarrow as pa
 
-        from ldp_core.sources._typed import spill
+        from ldp_core.tables.spill import spill
         from ldp_core.transforms._load import on_path
 
         table = pa.Table.from_batches(list(self._input(reader)), reader.schema)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ldp_core.errors import ConfigError, Problem
+from ldp_core._sql import base_tables, cte_names, query_error, read_only
+from ldp_core.errors import ConfigError, Problem, QueryError
 from ldp_core.shape import Key, Shape, Text
 
 if TYPE_CHECKING:
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from ldp_core.spi import RunContext, Spec
-
-FUNCTIONS = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree"})
-"""Table functions that read nothing but their arguments."""
 
 
 class _SqlTransform:
@@ -48,16 +44,16 @@ class _SqlTransform:
         """
         import duckdb
 
-        from ldp_core.sources._typed import query_types
+        from ldp_core.tables.spill import query_types
 
-        statement = _statement(spec)
-        if (why := _refused(ctx.con, statement)) is not None:
-            raise _error(spec, why)
-        body = statement.strip().rstrip(";")
+        try:
+            body = _checked(ctx.con, _statement(spec))
+        except QueryError as error:
+            raise _error(spec, error.message) from error
         try:
             return query_types(ctx.con, f"WITH source AS (\n{sql}\n) SELECT * FROM (\n{body}\n)")
         except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException) as error:
-            raise _error(spec, str(error).strip().splitlines()[0]) from error
+            raise _error(spec, query_error(error).message) from error
 
 
 def _statement(spec: Spec) -> str:
@@ -76,45 +72,18 @@ def _error(spec: Spec, why: str) -> ConfigError:
     return ConfigError(why, file=str(spec.get("sql_file")))
 
 
-def _refused(con: DuckDBPyConnection, statement: str) -> str | None:
-    """Why a statement may not run, or None."""
-    from ldp_core.sources._typed import one_select
+def _checked(con: DuckDBPyConnection, statement: str) -> str:
+    """The statement without a closing semicolon.
 
-    if (why := one_select(con, statement)) is not None:
-        return why
-    row = con.execute("SELECT json_serialize_sql(?)", [statement]).fetchall()[0]
-    tree = json.loads(row[0])
-    if tree.get("error"):
-        return str(tree.get("error_message"))
-    nodes = list(_nodes(tree))
-    known = {"source"} | {
-        entry["key"].lower() for node in nodes if "cte_map" in node for entry in node["cte_map"]["map"]
-    }
-    for node in nodes:
-        kind = node.get("type")
-        if kind == "BASE_TABLE":
-            parts = [node.get("catalog_name"), node.get("schema_name"), node.get("table_name")]
-            name = ".".join(str(part) for part in parts if part)
-            if name.lower() not in known:
-                return f"may read only source, not {name}"
-        elif kind == "TABLE_FUNCTION":
-            name = str((node.get("function") or {}).get("function_name"))
-            if name.lower() not in FUNCTIONS:
-                return f"may read only source, not {name}(...)"
-        elif kind == "SHOW_REF":
-            return "must be one SELECT"
-    return None
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a serialized statement."""
-    if isinstance(tree, dict):
-        yield tree
-        for value in tree.values():
-            yield from _nodes(value)
-    elif isinstance(tree, list):
-        for value in tree:
-            yield from _nodes(value)
+    Raises:
+        QueryError: It is not one SELECT, or reads something besides ``source``.
+    """
+    sql, tree = read_only(con, statement)
+    known = {"source"} | {name.lower() for name in cte_names(tree)}
+    for schema, name in base_tables(tree):
+        if schema or name.lower() not in known:
+            raise QueryError(f"may read only source, not {f'{schema}.{name}' if schema else name}")
+    return sql
 
 
 TRANSFORM = _SqlTransform()

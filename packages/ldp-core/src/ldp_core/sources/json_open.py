@@ -1,0 +1,134 @@
+"""Open a JSON source: kinds over the whole input, then types like those of text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ldp_core._duck import text
+from ldp_core.errors import DriftError
+from ldp_core.sources.csv_extract import Column, CsvExtract
+from ldp_core.sources.csv_infer import Evidence, candidates, count_each
+from ldp_core.sources.csv_open import fixed_casts
+from ldp_core.sources.csv_types import BOOLEAN, DOUBLE, LONG, TEXT, Cast, decimal
+from ldp_core.sources.json_input import JsonInput, Seen, look, open_files, pointer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ldp_core.spi import RunContext, Spec
+
+_NUMBERS = frozenset({"BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"})
+_NESTED = frozenset({"OBJECT", "ARRAY"})
+_INNER = {"UBIGINT": "BIGINT", "HUGEINT": "DECIMAL(38,0)", "NULL": "VARCHAR", "JSON": "VARCHAR"}
+
+
+def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
+    """Open a JSON source; see ``Source.open``."""
+    source = open_files(spec, ctx)
+    seen = look(source, ctx)
+    source = replace(source, names=tuple(key.name for key in seen))
+    fixed = fixed_casts(spec, source, _flat(wanted))
+    columns = [
+        Column(key.name, fixed[key.name], True)
+        if key.name in fixed
+        else Column(key.name, _nested(source, key, ctx) or TEXT)
+        for key in seen
+    ]
+    options = {
+        at: _options(key) for at, key in enumerate(seen) if key.name not in fixed and columns[at].cast == TEXT
+    }
+    counted = count_each(ctx.con, source.text_sql(), {at: casts for at, casts in options.items() if casts})
+    for at, evidence in counted.items():
+        columns[at] = Column(seen[at].name, _holding(seen[at], evidence, ctx))
+    for key in seen:
+        if key.name not in fixed:
+            _tell_mixed(key, ctx)
+    return CsvExtract(source, tuple(columns), ctx, _settled)
+
+
+def _settled(source: Any, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
+    """Types that were decided over the whole input do not change."""
+    return columns
+
+
+def _flat(wanted: pa.Schema | None) -> pa.Schema | None:
+    """The columns of a table that are not nested: nested values are typed by what is in them."""
+    import pyarrow as pa
+
+    if wanted is None:
+        return None
+    return pa.schema([column for column in wanted if not pa.types.is_nested(column.type)])
+
+
+def _options(key: Seen) -> list[Cast]:
+    """The types that values of these kinds may have."""
+    if key.kinds and key.kinds <= _NUMBERS:
+        return [LONG, decimal(38, 0), DOUBLE.with_options(lenient=True)]
+    if key.kinds == {"BOOLEAN"}:
+        return [BOOLEAN]
+    if key.kinds == {"VARCHAR"}:
+        moments = ("date", "timestamp", "timestamptz")
+        return [cast for cast in candidates() if cast.kind in moments and "%" not in (cast.format or "")]
+    return []
+
+
+def _holding(key: Seen, evidence: Evidence, ctx: RunContext) -> Cast:
+    holding = evidence.holding()
+    if holding:
+        return holding[0]
+    if key.kinds <= _NUMBERS:
+        _tell(key, "holds numbers that no number type keeps exactly", ctx)
+    return TEXT
+
+
+def _tell_mixed(key: Seen, ctx: RunContext) -> None:
+    scalar = {"number" if kind in _NUMBERS else kind for kind in key.kinds}
+    if len(scalar) > 1:
+        words = {
+            "VARCHAR": "strings",
+            "BOOLEAN": "booleans",
+            "OBJECT": "objects",
+            "ARRAY": "arrays",
+            "number": "numbers",
+        }
+        _tell(key, f"holds {' and '.join(sorted(words[kind] for kind in scalar))}", ctx)
+
+
+def _tell(key: Seen, what: str, ctx: RunContext) -> None:
+    line = f"column {key.name} {what}"
+    if ctx.strict:
+        raise DriftError(line, hint=f"declare columns: {{{key.name}: text}}")
+    ctx.warn(f"{line}; loaded as text")
+
+
+def _nested(source: JsonInput, key: Seen, ctx: RunContext) -> Cast | None:
+    """The cast of a column of objects or arrays: the structure of all its values; None keeps the text."""
+    if not key.kinds or not key.kinds <= _NESTED or len(key.kinds) > 1:
+        return None
+    if key.long_digits:
+        _tell(key, "holds nested numbers of more than 18 digits", ctx)
+        return None
+    rows = ctx.con.execute(
+        f"SELECT json_group_structure(json_extract(json, ?)) FROM {source.objects_sql()}", [pointer(key.name)]
+    ).fetchall()
+    structure = _plain(json.loads(rows[0][0]))
+    if structure is None:
+        return None
+    body = json.dumps(structure)
+    empty: Any = ctx.con.sql(
+        f"SELECT from_json(x, {text(body)}) AS x FROM (VALUES (NULL::JSON), ('{{}}')) AS v(x) LIMIT 0"
+    ).to_arrow_table()
+    return Cast("nested", "JSON", format=body, nested=empty.schema.field(0).type)
+
+
+def _plain(structure: Any) -> Any:
+    """A structure in types that a table has; None where it has an object without keys."""
+    if isinstance(structure, dict):
+        inner = {name: _plain(value) for name, value in structure.items()}
+        return inner if inner and None not in inner.values() else None
+    if isinstance(structure, list):
+        items = [_plain(value) for value in structure]
+        return None if None in items else items
+    return _INNER.get(structure, structure)
