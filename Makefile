@@ -11,6 +11,9 @@ PYTEST_ARGS ?=
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
+# Tests start hundreds of processes; each is seconds faster with the bytecode of its libraries at hand.
+install test test-pythons test-lowest integration: export UV_COMPILE_BYTECODE := 1
+
 install: ## make .venv with the workspace and the tools
 	$(UV) sync --frozen
 
@@ -32,10 +35,10 @@ typecheck: ## mypy --strict
 test: ## all tests that need Python alone
 	$(RUN) pytest -n auto --maxprocesses 4 -m "not service" $(PYTEST_ARGS)
 
-test-pythons: ## the same on every other installed Python of 3.11 to 3.13
+test-pythons: ## the tests of the packages on every other installed Python of 3.11 to 3.13
 	$(RUN) python tools/pythons.py
 
-test-lowest: ## the same with the lowest versions of the direct dependencies
+test-lowest: ## and with the lowest versions of the direct dependencies
 	$(RUN) python tools/lowest.py
 
 integration: ## install and start services on loopback, and test against them

@@ -1,4 +1,4 @@
-"""Run the test suite with the lowest version that each direct dependency allows."""
+"""Run the tests of the packages with the lowest version that each direct dependency allows."""
 
 from __future__ import annotations
 
