@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from ldp_core import _duck
 from ldp_core.errors import DriftError
 from ldp_core.tables.convert import violation_of

@@ -11,8 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyiceberg.transforms import parse_transform
-
 from ldp_core import _duck
 from ldp_core.errors import ConfigError
 from ldp_core.tables.fit import fit
@@ -22,6 +20,7 @@ from ldp_core.tables.partition_sql import keys, record
 from ldp_core.tables.schema import new_schema
 from ldp_core.tables.write import Layout, write_files
 from ldp_core.tables.write_arrow import write_batches
+from pyiceberg.transforms import parse_transform
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 _MOMENT = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
@@ -208,7 +207,7 @@ def test_default_names_and_nested_columns():
         ("id_bucket_4", "bucket[4]"),
         ("city_trunc_2", "truncate[2]"),
         ("city", "identity"),
-        ("s_a_bucket_3", "bucket[3]"),
+        ("s.a_bucket_3", "bucket[3]"),
         ("mine", "bucket[2]"),
     ]
     assert str(parse_transform("bucket[4]")) == "bucket[4]"

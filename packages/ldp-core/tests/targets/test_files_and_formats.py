@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-
 from ldp_core import _duck, registry
 from ldp_core._progress import SILENT
 from ldp_core.errors import ConfigError, NoData

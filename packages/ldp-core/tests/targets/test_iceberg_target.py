@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from ldp_core import _duck
 from ldp_core._progress import SILENT
 from ldp_core.catalogs import load_table
@@ -215,7 +215,7 @@ def test_a_schema_that_changed_meanwhile_is_a_conflict(tmp_path):
     slow = Run(tmp_path, pa.table({"id": [2], "a": ["x"]}))
     batch = slow.stage()
     Run(tmp_path, pa.table({"id": [3], "b": [1.5]})).load()
-    with pytest.raises(CommitConflict, match="schema of nyc.rides changed"):
+    with pytest.raises(CommitConflict, match="schema of nyc"):
         slow.session.publish(batch, {})
     slow.session.discard()
     Run(tmp_path, pa.table({"id": [2], "a": ["x"]})).load()
@@ -334,3 +334,76 @@ def test_filters_that_prune_find_every_row(tmp_path_factory, found, column, numb
 def test_errors_are_of_the_projects_tree(tmp_path):
     assert issubclass(NoData, LDPError)
     assert issubclass(NoData, ValueError)
+
+
+def registered(folder: Path, data: pa.Table, *paths: Path, **target):
+    """Load Parquet files that are the whole batch."""
+    run = Run(folder, data, tell={"files": [str(path) for path in paths]}, **target)
+    listed = ", ".join(f"'{path}'" for path in paths)
+    try:
+        resolved = run.session.resolve(
+            f"SELECT * FROM read_parquet([{listed}])", pq.read_schema(paths[0]), follows_values=False
+        )
+        return run.session.publish(run.session.stage(resolved), {})
+    finally:
+        run.session.discard()
+
+
+def same_bytes(folder: Path, path: Path) -> bool:
+    return any(found.read_bytes() == path.read_bytes() for found in (folder / "wh").rglob("*.parquet"))
+
+
+def test_suitable_parquet_files_are_copied_byte_for_byte(tmp_path):
+    one, two = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    pq.write_table(RIDES, one)
+    pq.write_table(RIDES.slice(0, 1), two)
+    result = registered(tmp_path, RIDES, one, two)
+    assert (result.rows_after, result.files) == (4, 2)
+    assert same_bytes(tmp_path, one)
+    assert same_bytes(tmp_path, two)
+    assert rows(tmp_path) == sorted([*RIDES.to_pylist(), RIDES.to_pylist()[0]], key=lambda row: row["id"])
+    assert table(tmp_path).scan(row_filter="id > 2").to_arrow().to_pylist() == [{"id": 3, "city": None}]
+    with table(tmp_path).update_schema() as update:
+        update.rename_column("city", "town")
+    Run(tmp_path, pa.table({"id": [9], "town": ["x"], "city": ["new"]})).load()
+    assert rows(tmp_path)[-1] == {"id": 9, "town": "x", "city": "new"}
+    assert rows(tmp_path)[0] == {"id": 1, "town": "NYC", "city": None}
+    data = pa.table({"id": [10], "town": ["t"], "city": ["c"]})
+    pq.write_table(data, tmp_path / "3.parquet")
+    registered(tmp_path, data, tmp_path / "3.parquet")
+    assert not same_bytes(tmp_path, tmp_path / "3.parquet")
+    assert rows(tmp_path)[-1] == {"id": 10, "town": "t", "city": "c"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.table({"id": [1], "t": pa.array([1], pa.timestamp("ns"))}),
+        pa.table({"id": [1], "c": pa.array(["a"]).dictionary_encode()}),
+        pa.table({"id": [1], "u": pa.array([1], pa.uint32())}),
+        pa.table({"id": [1], "s": [{"x": 1}]}),
+    ],
+)
+def test_files_that_do_not_suit_are_rewritten(tmp_path, data):
+    path = tmp_path / "1.parquet"
+    pq.write_table(data, path)
+    assert registered(tmp_path, data, path).rows_after == 1
+    assert not same_bytes(tmp_path, path)
+    assert table(tmp_path).scan().to_arrow()["id"].to_pylist() == [1]
+
+
+def test_a_file_of_one_partition_is_copied_and_one_with_nulls_besides_is_not(tmp_path):
+    by_day = [{"column": "ts", "transform": "day"}]
+    for stamps, copied in (
+        ([datetime(2026, 8, 1), datetime(2026, 8, 1, 23)], True),
+        ([None, None], True),
+        ([datetime(2026, 8, 1), None], False),
+        ([datetime(2026, 8, 1), datetime(2026, 8, 2)], False),
+    ):
+        data = pa.table({"id": [1, 2], "ts": pa.array(stamps, pa.timestamp("us"))})
+        path = tmp_path / f"{new_id()}.parquet"
+        pq.write_table(data, path)
+        registered(tmp_path, data, path, partition_by=by_day)
+        assert same_bytes(tmp_path, path) == copied
+    assert table(tmp_path).scan(row_filter="ts is null").to_arrow().num_rows == 3
+    assert table(tmp_path).scan(row_filter="ts >= '2026-08-01T00:00:00'").to_arrow().num_rows == 5

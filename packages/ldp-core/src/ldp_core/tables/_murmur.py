@@ -1,7 +1,8 @@
 """Murmur3 (x86, 32 bits, seed 0) of a long as DuckDB SQL, as Iceberg's bucket transform wants it.
 
 Source: https://iceberg.apache.org/spec/#appendix-b-32-bit-hash-requirements and the public-domain reference
-MurmurHash3_x86_32 by Austin Appleby. Ints, longs, dates, times and timestamps all hash as eight little-endian bytes.
+MurmurHash3_x86_32 by Austin Appleby. Ints, longs, dates, times and timestamps
+hash as eight little-endian bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """SQL that turns a source's values into a table's type, with guards, and SQL that counts what changed.
 
-A guard never lets a value change silently: a value that the target type cannot hold exactly raises an error that
-``drift_of`` reads back. Expressions are only built where a type differs; equal types pass through untouched.
+A guard never lets a value change silently: one that the target type cannot hold exactly raises an error that
+``violation_of`` reads back.
+Expressions are only built where a type differs; equal types pass through untouched.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def convert(expr: str, source: pa.DataType, target: pa.DataType, column: str, *,
 
 
 def changed(expr: str, source: pa.DataType, target: pa.DataType, *, lossy: bool = False) -> str | None:
-    """SQL for how many values inside ``expr`` the conversion changes, 0 or more; None when it never changes any."""
+    """SQL for how many values inside ``expr`` the conversion changes; None when it never changes any."""
     source = decoded(source)
     if plain(source, target) or pa.types.is_null(source):
         return None
@@ -127,7 +128,7 @@ def plain(source: pa.DataType, target: pa.DataType) -> bool:
         return True
     texts = {pa.string(), pa.large_string(), pa.string_view()}
     blobs = {pa.binary(), pa.large_binary(), pa.binary_view()}
-    return (source in texts and target == pa.string()) or (source in blobs and target == pa.binary())
+    return bool((source in texts and target == pa.string()) or (source in blobs and target == pa.binary()))
 
 
 def _primitive(expr: str, source: pa.DataType, target: pa.DataType, column: str, lossy: bool) -> str:
@@ -177,7 +178,7 @@ def _error(column: str, kind: str, value: str) -> str:
 
 
 def _is_ns(kind: pa.DataType) -> bool:
-    return (pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns"
+    return bool((pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns")
 
 
 def _cut(expr: str, source: pa.DataType) -> str:

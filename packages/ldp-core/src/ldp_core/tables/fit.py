@@ -1,9 +1,9 @@
 """Fit the rows of a source to a table: order, types, guards, evolution, and what it costs.
 
 Typed sources follow the types: a promotion that Iceberg knows widens the table, a narrower type is cast up, a
-decimal of another scale is rescaled value by value, and all else is refused before anything is read. Sources that
-follow values (text, and what transforms make of text) are cast to the table's types where nothing is lost and never
-widen it. Columns go by name, nested fields too.
+decimal of another scale is rescaled value by value, and all else is refused before anything is read. Sources
+that follow values (text, and what transforms make of it) are cast to the table's types where nothing is lost
+and never widen it. Columns go by name, nested fields too.
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ class Fitted:
         schema: The published Arrow schema (the table's columns, then new ones).
         ops: How the table has to evolve, in order; empty for a new table.
         losses: The loss report; ``changed`` is 0 until counted.
-        counts: For each loss, SQL that counts changed values over the source rows, or None where it is always 0.
+        counts: For each loss, SQL that counts changed values over the source rows; None where it is always 0.
         notes: Lines for the user.
         missing: Columns of the table that the rows do not have.
+        source_sql: The rows as they came.
+        plain: Every published column is a column of the source, untouched.
     """
 
     sql: str
@@ -66,9 +68,10 @@ class Fitted:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     source_sql: str = ""
+    plain: bool = False
 
     def count_sql(self) -> str | None:
-        """One aggregate over the affected columns that counts every loss, or None when nothing needs counting."""
+        """One aggregate over the affected columns that counts every loss; None when there is none."""
         parts = [count for count in self.counts if count is not None]
         if not parts:
             return None
@@ -144,6 +147,7 @@ def fit(
         notes=tuple(walk.notes),
         missing=tuple(missing),
         source_sql=sql,
+        plain=all(item == ident(name) for item, name in zip(select, published.names, strict=True)),
     )
 
 
@@ -180,8 +184,8 @@ def _fields(
         shown = ".".join(path)
         if new.name.casefold() in lower:
             raise DriftError(
-                f"column {shown!r} differs from the table's column {lower[new.name.casefold()]!r} only in case, "
-                "and SQL engines read both as one name",
+                f"column {shown!r} differs from the table's column {lower[new.name.casefold()]!r} only in "
+                "case, and SQL engines read both as one name",
                 hint="rename it in the source or in a SQL transform",
             )
         kind = stored(new.type, shown)
@@ -266,16 +270,18 @@ def _convertible(mine: pa.DataType, table: pa.DataType) -> bool:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _losses(
     expr: str, source: pa.DataType, target: pa.DataType, column: str, lossy: bool
 ) -> list[tuple[Loss, str | None]]:
-    """The report's lines of one column: one a kind of conversion, nested ones under their top column's count."""
+    """The report's lines of one column, nested conversions under the count of their top column."""
     found: list[tuple[Loss, str | None]] = []
     for path, kind, mine, theirs in _kinds(source, target, column):
-        counts = kind in {"ns_to_us", "allowed"} or (lossy and kind == "decimal_rescale")
+        if kind == "cast" and not lossy:
+            continue  # guarded: every value is what it was
+        counts = kind in {"ns_to_us", "cast"} or (lossy and kind == "decimal_rescale")
         found.append(
             (
                 Loss(path, kind, str(mine), word(theirs), 0),
@@ -312,7 +318,7 @@ def _kinds(
         if _rescales(mine, target):
             return [(path, "decimal_rescale", source, target)]
         if not _promotes(mine, target):
-            return [(path, "allowed" if not name else name, source, target)]
+            return [(path, name or "cast", source, target)]
     return [(path, name, source, target)] if name else []
 
 

@@ -1,7 +1,8 @@
 """A data file as the metadata knows it: counts, sizes and bounds, read from the Parquet footer.
 
-Bounds are written as Iceberg's single-value serialization (https://iceberg.apache.org/spec/#appendix-d-single-value-serialization).
-A column with NaN has no bounds; bounds that are zero are written as -0.0 below and +0.0 above, because writers
+Bounds are in Iceberg's single-value serialization
+(https://iceberg.apache.org/spec/#appendix-d-single-value-serialization).
+A column with NaN has no bounds; those that are zero are written as -0.0 below and +0.0 above: writers
 disagree about which zero is smaller. Fields below lists and maps have sizes only: readers prune by no others.
 """
 
@@ -24,8 +25,17 @@ if TYPE_CHECKING:
     from pyiceberg.types import IcebergType
 
 
-class _Column:
-    """What the row groups say about one leaf."""
+class Column:
+    """What the row groups of a file say about one column.
+
+    Attributes:
+        size: Bytes on disk.
+        values: Values, nulls among them.
+        nulls: How many are null; None where the file does not tell.
+        low: The smallest value, as the footer has it; None where there is none.
+        high: The greatest.
+        bounded: Whether ``low`` and ``high`` hold for all values.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -36,6 +46,7 @@ class _Column:
         self.bounded = True
 
     def add(self, chunk: Any, read: Callable[[Any], Any]) -> None:
+        """Take in one more column chunk; ``read`` makes its raw bounds comparable."""
         self.size += chunk.total_compressed_size
         self.values += chunk.num_values
         stats = chunk.statistics if chunk.is_stats_set else None
@@ -79,7 +90,7 @@ def data_file(
 
     plan = compute_statistics_plan(schema, dict(properties))
     leaves = leaf_ids(footer.schema.to_arrow_schema(), schema)
-    found = {field_id: _Column() for field_id, _ in leaves}
+    found = {field_id: Column() for field_id, _ in leaves}
     offsets = []
     for group_number in range(footer.num_row_groups):
         group = footer.row_group(group_number)
@@ -124,6 +135,17 @@ def data_file(
     )
 
 
+def column_range(footer: pq.FileMetaData, schema: Schema, field_id: int) -> Column:
+    """What a footer says about one field; of a field that the file does not have, no values."""
+    column = Column()
+    leaves = [found for found, _ in leaf_ids(footer.schema.to_arrow_schema(), schema)]
+    if field_id in leaves:
+        read = _reader(schema.find_type(field_id))
+        for number in range(footer.num_row_groups):
+            column.add(footer.row_group(number).column(leaves.index(field_id)), read)
+    return column
+
+
 def leaf_ids(file: pa.Schema, schema: Schema) -> list[tuple[int, bool]]:
     """(field id, below a list or map) of every Parquet column, in the file's order, matched by name."""
     from pyiceberg import types as ice
@@ -150,7 +172,7 @@ def leaf_ids(file: pa.Schema, schema: Schema) -> list[tuple[int, bool]]:
 
 
 def bounds(kind: IcebergType, low: Any, high: Any, length: int | None) -> tuple[bytes | None, bytes | None]:
-    """Serialize a lower and an upper bound; texts and bytes are cut to ``length``, the upper one rounded up."""
+    """Serialize both bounds; texts and bytes are cut to ``length``, the upper one rounded up."""
     from pyiceberg import types as ice
     from pyiceberg.conversions import to_bytes
     from pyiceberg.utils.truncate import truncate_upper_bound_binary_string, truncate_upper_bound_text_string

@@ -137,7 +137,7 @@ def _source(schema: Schema, item: Item) -> NestedField:
 
 
 def _descend(fields: Sequence[NestedField], path: str) -> NestedField | None:
-    """The field at a dotted path; a name may hold dots itself, so the longest one that fits is tried first."""
+    """The field at a dotted path; names may hold dots themselves, so the longest that fits is tried first."""
     from pyiceberg.types import StructType
 
     for field in sorted(fields, key=lambda field: -len(field.name)):

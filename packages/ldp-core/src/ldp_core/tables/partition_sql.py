@@ -1,7 +1,7 @@
 """Partition values of a batch: SQL keys that keep partitions apart, and the Record of a written file.
 
-A copy is partitioned by keys, never by the values themselves: a key is a whole number, or the md5 of a text, so
-that no value can look like another one or like NULL in a path. What goes into the metadata is computed by
+A copy is partitioned by keys, never by the values themselves: a key is a whole number or the md5 of a text;
+no value can look like another one or like NULL in a path. What goes into the metadata is computed by
 pyiceberg's own transforms from one row of each file.
 """
 
@@ -43,7 +43,7 @@ def path_of(schema: Schema, field_id: int) -> tuple[str, ...]:
 
 
 def keys(con: DuckDBPyConnection, spec: PartitionSpec, schema: Schema) -> list[str]:
-    """SQL expressions over published columns, one a partition field, that differ where partition values differ."""
+    """SQL over published columns, one a partition field, that differs where partition values differ."""
     return [_key(con, field, schema) for field in spec.fields if str(field.transform) != "void"]
 
 
@@ -85,7 +85,7 @@ def _key(con: DuckDBPyConnection, field: PartitionField, schema: Schema) -> str:
 
 
 def _whole(value: str, kind: IcebergType) -> str | None:
-    """A BIGINT that stands for a value one to one, as Iceberg stores it; None for types that are no number."""
+    """A BIGINT that stands for a value one to one, as Iceberg stores it; None for other types."""
     from pyiceberg import types as ice
 
     if isinstance(kind, ice.IntegerType | ice.LongType | ice.BooleanType):
@@ -118,27 +118,39 @@ def _plain(value: str, kind: IcebergType) -> str:
 
 
 def _bucket_function(con: DuckDBPyConnection, buckets: int, kind: IcebergType) -> str:
-    """A function on the connection that gives the bucket of texts, bytes and decimals, by pyiceberg's transform."""
+    """A function of the connection that gives the bucket of texts, bytes and decimals."""
+    from duckdb.func import PythonUDFType
     from pyiceberg import types as ice
-    from pyiceberg.transforms import BucketTransform
 
-    transform: Callable[[Any], int | None] = BucketTransform(buckets).transform(kind)
-    is_uuid = isinstance(kind, ice.UUIDType)
+    bucket = _bucket(buckets, kind)
 
     def apply(values: Any) -> Any:
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         found = whole.dictionary_encode()
-        each = found.dictionary.to_pylist()
-        codes = [transform(uuid.UUID(item) if is_uuid else item) for item in each]
-        return pa.array(codes, pa.int32()).take(found.indices)
+        return pa.array([bucket(value) for value in found.dictionary.to_pylist()], pa.int32()).take(
+            found.indices
+        )
 
     name = f"ldp_bucket_{uuid.uuid4().hex}"
     if isinstance(kind, ice.DecimalType):
         given = f"DECIMAL({kind.precision},{kind.scale})"
     else:
         given = "VARCHAR" if isinstance(kind, ice.StringType | ice.UUIDType) else "BLOB"
-    con.create_function(name, apply, [given], "INTEGER", type="arrow")  # type: ignore[arg-type]
+    con.create_function(name, apply, [given], "INTEGER", type=PythonUDFType.ARROW)
     return name
+
+
+def _bucket(buckets: int, kind: IcebergType) -> Callable[[Any], int | None]:
+    """The bucket of one value; by murmur3 itself, where pyiceberg's transform would take 20 times as long."""
+    import mmh3
+    from pyiceberg import types as ice
+    from pyiceberg.transforms import BucketTransform
+
+    if isinstance(kind, ice.DecimalType):
+        return BucketTransform(buckets).transform(kind)
+    if isinstance(kind, ice.UUIDType):
+        return lambda value: (mmh3.hash(uuid.UUID(value).bytes) & 0x7FFFFFFF) % buckets
+    return lambda value: (mmh3.hash(value) & 0x7FFFFFFF) % buckets
 
 
 def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) -> Record:
@@ -151,7 +163,7 @@ def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) 
     """
     from pyiceberg.typedef import Record
 
-    values = []
+    values: list[Any] = []
     for field in spec.fields:
         path = path_of(schema, field.source_id)
         if not path or str(field.transform) == "void":
@@ -164,7 +176,7 @@ def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) 
 
 
 def internal(row: pa.RecordBatch | pa.Table, path: tuple[str, ...]) -> Any:
-    """The first row's value at a path, in the form that pyiceberg computes with (dates and times as numbers)."""
+    """The first row's value at a path, as pyiceberg computes with it (dates and times as numbers)."""
     scalar = row.column(path[0])[0]
     for name in path[1:]:
         if not scalar.is_valid:

@@ -1,6 +1,6 @@
 """Arrow and Iceberg types: what a type is stored as, and back.
 
-``stored`` says which Arrow type a value of a source's type has once it is in a table (Iceberg format version 2,
+``stored`` says which Arrow type a value of a source's type has once it is in a table (Iceberg format 2,
 https://iceberg.apache.org/spec/#primitive-types); ``conversion`` names the policy that was applied. Both see
 nested types whole. Types that Iceberg cannot hold are refused by type, before anything is read.
 """
@@ -8,7 +8,7 @@ nested types whole. Types that Iceberg cannot hold are refused by type, before a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -67,7 +67,7 @@ _DUCK = {
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether an Arrow type is one of the list types."""
-    return (
+    return bool(
         pa.types.is_list(kind)
         or pa.types.is_large_list(kind)
         or pa.types.is_fixed_size_list(kind)
@@ -101,7 +101,7 @@ def stored(kind: pa.DataType, path: str) -> pa.DataType:
         path: The dotted column, for messages.
 
     Returns:
-        One of the types that ``to_iceberg`` knows; nested fields are all nullable, list items are called ``element``.
+        One of the types that ``to_iceberg`` knows; nested fields are nullable, list items are ``element``.
 
     Raises:
         DriftError: Iceberg cannot hold the type.
@@ -136,7 +136,7 @@ def stored(kind: pa.DataType, path: str) -> pa.DataType:
 
 
 def conversion(kind: pa.DataType) -> str | None:
-    """The name of the policy that ``stored`` applies to a primitive type; None when values stay what they are."""
+    """The policy that ``stored`` applies to a primitive type; None when values stay what they are."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return "dictionary_decoded"
     if kind in _CONVERTED:
@@ -150,7 +150,7 @@ def conversion(kind: pa.DataType) -> str | None:
 
 
 def from_iceberg(kind: IcebergType) -> pa.DataType:
-    """The Arrow type of an Iceberg type, in the form that ``stored`` gives (required fields are not nullable)."""
+    """The Arrow type of an Iceberg type, as ``stored`` gives it (required fields are not nullable)."""
     from pyiceberg import types as ice
 
     if isinstance(kind, ice.StructType):
@@ -167,7 +167,7 @@ def from_iceberg(kind: IcebergType) -> pa.DataType:
         return pa.decimal128(kind.precision, kind.scale)
     if isinstance(kind, ice.FixedType):
         return pa.binary(len(kind))
-    simple = {
+    simple: dict[Any, pa.DataType] = {
         ice.BooleanType: pa.bool_(),
         ice.IntegerType: pa.int32(),
         ice.LongType: pa.int64(),

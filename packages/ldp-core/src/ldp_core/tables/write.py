@@ -1,4 +1,4 @@
-"""Write the rows of a SELECT as data files of a table: Parquet with field ids, in one bounded pass, uncommitted."""
+"""Write the rows of a SELECT as data files: Parquet with field ids, in one bounded pass, uncommitted."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def write_files(con: DuckDBPyConnection, sql: str, layout: Layout, folder: str) 
         con: The run's connection; its memory limit bounds the pass.
         sql: A SELECT that yields exactly the columns of ``layout.schema``, in their types.
         layout: How files look.
-        folder: Where they go: a folder of this run alone, a path or URI. Each call makes one of its own inside.
+        folder: Where they go: a path or URI of this run alone. Each call makes a folder of its own inside.
 
     Raises:
         duckdb.Error: The SELECT failed; files that were begun stay for ``Stage.discard``.

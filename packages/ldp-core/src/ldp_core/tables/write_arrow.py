@@ -1,4 +1,4 @@
-"""Data files through Arrow: to object stores, and for types that a DuckDB copy cannot write (``fixed[n]``)."""
+"""Data files through Arrow: to object stores, and for what a DuckDB copy cannot write (``fixed[n]``)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.base import NewTable
@@ -33,6 +33,7 @@ class Plan:
         fitted: The rows.
         layout: How files look, with the schema after evolution.
         docs: ``metadata.docs``.
+        properties: Table properties that the written files need.
     """
 
     ctx: RunContext
@@ -40,6 +41,7 @@ class Plan:
     fitted: Fitted
     layout: Layout
     docs: Mapping[str, Any]
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def make(
@@ -71,7 +73,7 @@ class Plan:
             CommitConflict: The table changed so that files written for another schema do not fit.
         """
         if not base.exists:
-            return (), None, {}
+            return (), None, dict(self.properties)
         name = ".".join(base.identifier)
         if base.metadata.spec().fields != self.layout.spec.fields or (
             base.metadata.default_spec_id != self.layout.spec.spec_id
@@ -84,7 +86,9 @@ class Plan:
             raise CommitConflict(f"the schema of {name} changed during the load: {error}") from error
         if not _fits(self.layout.schema, schema):
             raise CommitConflict(f"the schema of {name} changed during the load", hint="run it again")
-        properties = table_docs.changed(base.metadata.properties, self.docs)
+        own = base.metadata.properties
+        needed = {name: text for name, text in self.properties.items() if name not in own}
+        properties = {**needed, **table_docs.changed(own, self.docs)}
         return updates, schema.schema_id, properties
 
 
@@ -120,8 +124,6 @@ def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder
         updates=updates,
         schema_id=schema_id,
     )
-    from dataclasses import replace
-
     return replace(change, summary=counted(change.info), properties=properties)
 
 

@@ -37,7 +37,7 @@ def _drift(con: DuckDBPyConnection, fitted: Fitted, violation: Violation) -> Dri
         return DriftError(f"{place}: there is no value, and the table requires one")
     return DriftError(
         f"{place}: {violation.value!r} cannot be stored as {violation.kind} without loss",
-        hint="correct it at the source, cast it in a SQL transform, or allow it with columns: {NAME: {loss: allow}}",
+        hint="correct it, cast it in a SQL transform, or allow it: columns: {NAME: {loss: allow}}",
     )
 
 

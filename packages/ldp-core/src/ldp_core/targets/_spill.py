@@ -1,4 +1,4 @@
-"""Spills: the batch of an upsert or of a file target as one Parquet file in the run's folder, in input order."""
+"""Spills: the batch of an upsert as one Parquet file in the run's folder, in input order."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ def copy_options(spec: Spec, path: str) -> str:
     """DuckDB's COPY options."""
     return (
         f"FORMAT csv, HEADER {'true' if spec.get('header', True) else 'false'}, "
-        f"DELIMITER {text(str(spec.get('delimiter') or ','))}, NULLSTR {text(str(spec.get('null_value') or ''))}, "
+        f"DELIMITER {text(str(spec.get('delimiter') or ','))}, "
+        f"NULLSTR {text(str(spec.get('null_value') or ''))}, "
         f"COMPRESSION {compression_of(path)}"
     )
 

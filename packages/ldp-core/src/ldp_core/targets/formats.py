@@ -287,7 +287,7 @@ class Iceberg:
         return scan.to_arrow().cast(arrow_schema(scan.projection()))
 
     def snapshots(self) -> list[dict[str, Any]]:
-        """The snapshots, oldest first: ``snapshot_id``, ``parent_id``, ``timestamp_ms``, ``operation``, ``summary``."""
+        """Oldest first: ``snapshot_id``, ``parent_id``, ``timestamp_ms``, ``operation``, ``summary``."""
         return [
             {
                 "snapshot_id": snapshot.snapshot_id,

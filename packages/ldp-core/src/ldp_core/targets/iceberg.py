@@ -41,7 +41,7 @@ SHAPE = Shape(
         Key(
             "write_mode",
             Text(choices=MODES, ignore_case=True),
-            "append adds the rows, overwrite replaces all rows, upsert replaces the rows with equal join_cols.",
+            "append adds the rows, overwrite replaces all rows, upsert those with equal join_cols.",
             default="append",
         ),
         Key("join_cols", ListOf(Text(), min_items=1, or_single=True), "The key columns of an upsert."),
@@ -172,7 +172,7 @@ def _current(metadata: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def live_rows(summary: Mapping[str, Any]) -> int | None:
-    """The rows that a snapshot's summary speaks of: records less position deletes; None where it cannot tell."""
+    """The rows of a snapshot by its summary: records less position deletes; None where it cannot tell."""
     total = summary.get("total-records")
     if total is None or int(summary.get("total-equality-deletes", 0)):
         return None

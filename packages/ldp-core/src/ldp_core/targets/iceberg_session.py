@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.publish import publish
@@ -13,12 +14,13 @@ from ldp_core.errors import DriftError, LDPError, NoData
 from ldp_core.spi import Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
-from ldp_core.tables.schema import new_schema
+from ldp_core.tables.schema import NAME_MAPPING, new_schema
 from ldp_core.tables.types import arrow_schema
 from ldp_core.targets import upsert
 from ldp_core.targets._base import Place
 from ldp_core.targets._changes import Plan, append, overwrite, upserted
 from ldp_core.targets._drift import explained
+from ldp_core.targets._register import name_mapping, register
 from ldp_core.targets._rows import empty_sql, parquet_sql
 from ldp_core.targets.iceberg import columns_of, live_rows
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ldp_core.commit.change import Base
+    from ldp_core.tables.write import Written
 
 
 class IcebergSession:
@@ -130,7 +133,7 @@ class IcebergSession:
             if self.mode == "upsert":
                 return self._spill(plan, fitted, losses)
             with self.ctx.progress.step(f"write {self.place.label}"):
-                written = plan.write(fitted.sql, self.stage_.folder)
+                written = self._registered(plan, fitted) or plan.write(fitted.sql, self.stage_.folder)
         paths = [file.file_path for file in written.files]
         batch = parquet_sql(self.ctx.con, paths, fitted.schema, plan.layout.io_properties)
         ordered = f"SELECT *, row_number() OVER () - 1 AS __row FROM ({fitted.sql}) AS o"
@@ -179,12 +182,10 @@ class IcebergSession:
         self.stage_ = None
         files = done.change.added
         result = self._result(staged, done.base, done.snapshot_id, counts)
-        from dataclasses import replace
-
         return replace(result, files=len(files), bytes=sum(f.file_size_in_bytes for f in files))
 
     def discard(self) -> None:
-        """Delete what was staged and not published, and whatever was made for a table that did not come to be."""
+        """Delete what was staged and not published, and what was made for a table that did not come to be."""
         if self.stage_ is not None:
             self.stage_.discard()
             self.stage_ = None
@@ -214,6 +215,16 @@ class IcebergSession:
             rows_deduplicated=staged.rows_in - staged.rows,
             losses=staged.losses,
         )
+
+    def _registered(self, plan: Plan, fitted: Fitted) -> Written | None:
+        """The source's own files as the table's, where they can be; None where rows have to be written."""
+        assert self.stage_ is not None
+        if not self.files or not fitted.plain or fitted.missing:
+            return None
+        written = register(self.files, plan.layout, self.stage_.new_file)
+        if written is not None and NAME_MAPPING not in plan.base.metadata.properties:
+            self.plan = replace(plan, properties={NAME_MAPPING: name_mapping(plan.layout)})
+        return written
 
     def _count(self, fitted: Fitted) -> tuple[Loss, ...]:
         query = fitted.count_sql()
