@@ -14,7 +14,7 @@ _WHERE = {
     "Iceberg": "ldp_core.api",
     "Json": "ldp_core.api",
     "LDPError": "ldp_core.errors",
-    "LocalIcebergCatalog": "ldp_core.catalogs.local",
+    "LocalIcebergCatalog": "ldp_core.catalogs",
     "Parquet": "ldp_core.api",
     "Pipeline": "ldp_core.api",
     "PipelineResult": "ldp_core.run.result",

@@ -51,7 +51,7 @@ def prepare(
         change: The change.
         manifests: The writer of this publish; keeps what may be used again after a lost race.
         list_path: Where the manifest list goes.
-        extra: Keys for the snapshot summary besides the change's own.
+        extra: Keys for the snapshot summary besides the change's own, which stand above them.
 
     Raises:
         CommitConflict: A file that the change removes is not in the base.
@@ -81,7 +81,7 @@ def prepare(
         added=change.added,
         removed=found,
         manifests=chosen,
-        extra={**change.summary, **extra},
+        extra={**extra, **change.summary},
     )
     snapshot = _snapshot(metadata, manifests.snapshot_id, list_path, schema.schema_id, summary)
     _write_list(base, snapshot, chosen, list_path)

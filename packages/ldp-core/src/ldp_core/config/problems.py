@@ -178,7 +178,8 @@ def _endpoint(config: Config, name: str, type: Any, secrets: list[Problem]) -> I
         yield from wrong
         if wrong:
             return
-    if check(type, written, key) or any(_under(problem.key, {key}) for problem in secrets):
+    broken = [problem for problem in check(type, written, key) if problem.message != "unknown key"]
+    if broken or any(_under(problem.key, {key}) for problem in secrets):
         return
     spec = config.spec(name)
     entry = entry_of(type, written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -212,7 +212,7 @@ def reshape_stages(transforms: Sequence[Callable[[Any], Any]]) -> tuple[Reshape,
 
 
 def check_stages(checks: Sequence[Any], on_failure: str | None) -> tuple[Check, ...]:
-    """Checks given in Python (of ldp-quality, or anything with ``run(df, context)``) or as in a config.
+    """Checks given in Python: of ldp-quality, or as a config has them.
 
     Raises:
         ConfigError: There are checks and ldp-quality is not installed, or on_failure is no word it knows.
@@ -227,13 +227,7 @@ def check_stages(checks: Sequence[Any], on_failure: str | None) -> tuple[Check, 
     items = list(checks)
 
     def prepare() -> PreparedGate:
-        gate: Any = registry.load("ldp.gates", "quality")
-        prepared: PreparedGate
-        if all(isinstance(item, Mapping) for item in items):
-            section = {"on_failure": how, "checks": items}
-            prepared = gate.prepare(section, Spec({"quality": section}, Path.cwd(), "metadata"))
-        else:
-            prepared = gate.of(items, how)
+        prepared: PreparedGate = registry.load("ldp.gates", "quality").of(items, how)
         return prepared
 
     count = f"{len(items)} {'check' if len(items) == 1 else 'checks'}"

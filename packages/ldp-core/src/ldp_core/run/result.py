@@ -81,7 +81,9 @@ class PipelineResult:
 def loss_line(loss: Loss) -> str:
     """One line of the loss report: ``ts: timestamp[ns] as timestamp[us] (ns_to_us): 12 values changed``."""
     how = f"{loss.column}: {loss.source_type} as {loss.target_type} ({loss.kind})"
-    return f"{how}: {loss.changed} values changed" if loss.changed else f"{how}: no value changed"
+    if not loss.changed:
+        return f"{how}: no value changed"
+    return f"{how}: {loss.changed} {'value' if loss.changed == 1 else 'values'} changed"
 
 
 def _change(wrote: WriteResult) -> str:

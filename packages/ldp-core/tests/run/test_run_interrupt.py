@@ -1,0 +1,39 @@
+"""A run that is stopped from outside leaves the table as it was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ldp_core.run.registered import run_config
+from ldp_core.targets.formats import Iceberg
+
+Project = Callable[..., Path]
+SLOW = "SELECT ride_id, pickup_ts, fare FROM source, range(400000000) AS r(i) WHERE i % 400000000 = ride_id"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_discards_what_was_staged(project: Project, number: signal.Signals) -> None:
+    run_config(project())
+    table = Iceberg("rides", {"identifier": "nyc", "warehouse_path": "wh"})
+    before = [item["snapshot_id"] for item in table.snapshots()]
+    files = sorted(path for path in Path("wh").rglob("*.parquet"))
+    slow = project(transforms=[{"sql": SLOW}], observability={"sinks": ["jsonl"]})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ldp_cli", "run", str(slow)], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not list(Path("wh").rglob("staged/*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert [item["snapshot_id"] for item in table.snapshots()] == before
+    assert sorted(path for path in Path("wh").rglob("*.parquet")) == files
+    assert '"status":"failed"' in Path(".ldp/events.jsonl").read_text()
