@@ -1,1 +1,1 @@
-"""LDP."""
+"""Numbers about data, and what they suggest."""
