@@ -1,4 +1,4 @@
-"""Run the tests of the packages on every installed Python of the supported versions but the one running this."""
+"""Run the tests of the packages on every other installed Python that is supported."""
 
 from __future__ import annotations
 
