@@ -101,11 +101,21 @@ def arrow_fs(uri: str, properties: Mapping[str, str] | None = None) -> tuple[paf
 
     merged = with_environment(properties)
     scheme, netloc, path = PyArrowFileIO.parse_location(uri, merged)
+    if EXTRAS[scheme_of(uri)] == "azure":
+        # pyarrow's own takes neither a connection string nor the account from the URI.
+        host = netloc.partition("@")[2]
+        azure = pafs.FSSpecHandler(fsspec_fs(scheme, properties, host=host or None))
+        return pafs.PyFileSystem(azure), netloc.partition("@")[0] + path.removeprefix(netloc)
     return PyArrowFileIO(merged).fs_by_scheme(scheme, netloc), path
 
 
-def fsspec_fs(scheme: str, properties: Mapping[str, str] | None = None) -> Any:
+def fsspec_fs(scheme: str, properties: Mapping[str, str] | None = None, *, host: str | None = None) -> Any:
     """An fsspec filesystem for a scheme such as ``s3``.
+
+    Args:
+        scheme: Of the URIs it will open.
+        properties: Of the store.
+        host: The host of an ``abfss://`` URI, which names the account where no property does.
 
     Raises:
         ConfigError: No filesystem is known for the scheme.
@@ -119,7 +129,7 @@ def fsspec_fs(scheme: str, properties: Mapping[str, str] | None = None) -> Any:
     from pyiceberg.io.fsspec import FsspecFileIO
 
     try:
-        return FsspecFileIO(with_environment(properties)).get_fs(scheme)
+        return FsspecFileIO(with_environment(properties)).get_fs(scheme, host)
     except ImportError as error:
         raise EngineNotFound(
             f"{scheme}:// needs {error.name or 'a driver'}, which is not installed",

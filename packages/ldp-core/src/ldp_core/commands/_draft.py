@@ -154,7 +154,14 @@ def _kind(data: str) -> tuple[str, str]:
     ending = max(known, key=lambda one: (known[one], one))
     if len({KINDS.get(one) for one in kinds}) == 1:
         return KINDS[ending], data
-    return KINDS[ending], f"{data.rstrip('/')}/*{ending}*"
+    ends = {_full_ending(file) for file in files if _ending(file) == ending}
+    return KINDS[ending], f"{data.rstrip('/')}/*{ends.pop() if len(ends) == 1 else f'{ending}*'}"
+
+
+def _full_ending(file: str) -> str:
+    """The end of a name with that of its compression, as it is written."""
+    match = re.search(r"\.[^./]+(\.(gz|gzip|zst|zstd))?$", file, re.IGNORECASE)
+    return match[0] if match else ""
 
 
 def _ending(file: str) -> str:

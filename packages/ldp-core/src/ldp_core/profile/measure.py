@@ -171,7 +171,7 @@ def _pairs(
         and _is_plain(column.type)
         and column.type not in ("FLOAT", "DOUBLE")
     ]
-    likely = [pair for pair in combinations(usable, 2) if pair[0].distinct * pair[1].distinct >= rows]
+    likely = [pair for pair in combinations(usable, 2) if pair[0].distinct * pair[1].distinct >= rows * _NEAR]
     for one, other in likely[:_PAIRS]:
         query = f"SELECT count(*) FROM (SELECT DISTINCT {ident(one.name)}, {ident(other.name)} FROM ({sql}))"
         if rows and con.execute(query).fetchall()[0][0] == rows:

@@ -53,7 +53,7 @@ def to_yaml(draft: Draft) -> str:
     if draft.columns:
         lines.append("    columns:")
         lines += [
-            f"      {_key(name)}: {_scalar(word)}{_remark(why)}"
+            f"      {_scalar(name)}: {_scalar(word)}{_remark(why)}"
             for name, (word, why) in draft.columns.items()
         ]
     lines += ["  target:", f"    name: {_scalar(draft.identifier)}", "    format: ICEBERG"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,8 +67,9 @@ class _ExcelSource:
         if not fs.local_path(path).is_file():
             raise SourceNotFound(f"Excel file not found: {path}")
         name = _files.shown(path, spec.base_dir)
-        rows = _rows(fs.local_path(path), spec, name)
-        header = [_text(cell) for cell in next(rows)]
+        head, *rows = _rows(fs.local_path(path), spec, name)
+        header = [_text(cell) for cell in head]
+        moments = {at for row in rows for at, cell in enumerate(row) if isinstance(cell, datetime)}
         width = max((at + 1 for at, cell in enumerate(header) if cell), default=0)
         names = checked(header[:width], file=name, warn=ctx.warn)
         copy = ctx.scratch / "sheet.csv"
@@ -77,7 +77,7 @@ class _ExcelSource:
             writer = csv.writer(out, quoting=csv.QUOTE_MINIMAL)
             writer.writerow([f"c{at}" for at in range(width)])
             for row in rows:
-                cells = [_text(cell) for cell in row[:width]]
+                cells = [_text(cell, at in moments) for at, cell in enumerate(row[:width])]
                 if any(row[width:]):
                     extra = next(_text(cell) for cell in row[width:] if cell)
                     raise SourceError(f"a row has the value {extra!r} in a column without a name", file=name)
@@ -93,7 +93,7 @@ class _ExcelSource:
         return open_text(source, spec, ctx, wanted)
 
 
-def _rows(path: Path, spec: Spec, name: str) -> Iterator[list[Any]]:
+def _rows(path: Path, spec: Spec, name: str) -> list[list[Any]]:
     """The rows of the sheet from the header row on."""
     try:
         from python_calamine import CalamineWorkbook
@@ -115,11 +115,16 @@ def _rows(path: Path, spec: Spec, name: str) -> Iterator[list[Any]]:
     rows = opened.to_python(skip_empty_area=False)
     if len(rows) < header_row or not any(cell not in ("", None) for cell in rows[header_row - 1]):
         raise SourceError(f"row {header_row} of the sheet holds no names", file=name)
-    return iter(rows[header_row - 1 :])
+    return rows[header_row - 1 :]
 
 
-def _text(cell: Any) -> str:
-    """A cell as CSV would hold it: whole numbers without a point, times in ISO form."""
+def _text(cell: Any, moment: bool = False) -> str:
+    """A cell as CSV would hold it: whole numbers without a point, times in ISO form.
+
+    Args:
+        cell: The value.
+        moment: The column has times of day, so a date alone is its midnight (readers give it as a date).
+    """
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -128,6 +133,8 @@ def _text(cell: Any) -> str:
         return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else repr(cell)
     if isinstance(cell, datetime):
         return cell.isoformat(sep=" ")
+    if moment and isinstance(cell, date):
+        return f"{cell.isoformat()} 00:00:00"
     if isinstance(cell, date | time):
         return cell.isoformat()
     return str(cell)
