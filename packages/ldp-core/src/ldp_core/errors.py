@@ -196,6 +196,13 @@ class CommitConflict(LDPError):
     retriable = True
 
 
+class TableChanged(CommitConflict):
+    """Others made the table, or changed its columns, while rows were being fitted to what it was before.
+
+    A run that has published nothing begins again on the table that there is now.
+    """
+
+
 class CommitUnknown(LDPError):
     """A commit was sent and nobody can say whether it took effect."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from ldp_core import _duck
 from ldp_core._progress import SILENT
 from ldp_core.clock import Clock, system_clock
 from ldp_core.ids import new_id
+from ldp_core.run._scratch import scratch_folder
 from ldp_core.spi import Progress, RunContext
 
 
@@ -57,8 +57,7 @@ def open_context(base_dir: Path, options: RunOptions, warnings: Lines) -> Iterat
         options: How to run.
         warnings: Takes the run's warnings.
     """
-    with tempfile.TemporaryDirectory(prefix="ldp-run-", ignore_cleanup_errors=True) as folder:
-        scratch = Path(folder)
+    with scratch_folder() as scratch:
         con = _duck.connect(memory_limit=options.memory_limit, temp_directory=scratch / "spill")
         try:
             yield RunContext(

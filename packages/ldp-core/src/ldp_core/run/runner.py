@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ldp_core.clock import Clock, system_clock
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, NoData
+from ldp_core.errors import DataQualityError, NoData, TableChanged
 from ldp_core.plan.build import build
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
@@ -30,6 +31,11 @@ from ldp_core.spi import (
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
+
+logger = logging.getLogger(__name__)
+
+LOADS = 4
+"""How often a load begins on a table that others change under it."""
 
 
 def run(
@@ -121,6 +127,18 @@ class _Loaded:
 
 
 def _load(
+    plan: Plan, ctx: RunContext, prepared: list[tuple[str, PreparedGate]], observer: Observer
+) -> _Loaded:
+    """Load; from the beginning again where the table became another one before anything was published."""
+    for _ in range(LOADS - 1):
+        try:
+            return _load_once(plan, ctx, prepared, observer)
+        except TableChanged as error:
+            logger.info("the load begins again: %s", error)
+    return _load_once(plan, ctx, prepared, observer)
+
+
+def _load_once(
     plan: Plan, ctx: RunContext, prepared: list[tuple[str, PreparedGate]], observer: Observer
 ) -> _Loaded:
     session = plan.write.target.open(plan.write.spec, ctx, plan.write.mode)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.base import NewTable
 from ldp_core.commit.change import Base, Change
-from ldp_core.errors import CommitConflict
+from ldp_core.errors import TableChanged
 from ldp_core.spi import RunContext, Staged
 from ldp_core.tables import docs as table_docs
 from ldp_core.tables.fit import Fitted, Op
@@ -70,7 +70,7 @@ class Plan:
         """(updates, schema id, properties) that a commit on this base needs so that the written files fit.
 
         Raises:
-            CommitConflict: The table changed so that files written for another schema do not fit.
+            TableChanged: The table changed so that files written for another schema do not fit.
         """
         if not base.exists:
             return (), None, dict(self.properties)
@@ -78,14 +78,14 @@ class Plan:
         if base.metadata.spec().fields != self.layout.spec.fields or (
             base.metadata.default_spec_id != self.layout.spec.spec_id
         ):
-            raise CommitConflict(f"the partitioning of {name} changed during the load", hint="run it again")
+            raise TableChanged(f"the partitioning of {name} changed during the load", hint="run it again")
         ops = [op for op in self.fitted.ops if not _done(op, base.metadata.schema())]
         try:
             schema, updates = evolve(base, ops, table_docs.columns(self.docs))
         except ValueError as error:
-            raise CommitConflict(f"the schema of {name} changed during the load: {error}") from error
+            raise TableChanged(f"the schema of {name} changed during the load: {error}") from error
         if not _fits(self.layout.schema, schema):
-            raise CommitConflict(f"the schema of {name} changed during the load", hint="run it again")
+            raise TableChanged(f"the schema of {name} changed during the load", hint="run it again")
         own = base.metadata.properties
         needed = {name: text for name, text in self.properties.items() if name not in own}
         properties = {**needed, **table_docs.changed(own, self.docs)}

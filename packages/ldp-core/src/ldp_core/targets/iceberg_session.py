@@ -10,7 +10,7 @@ from ldp_core.commit.publish import publish
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
-from ldp_core.errors import DriftError, LDPError, NoData
+from ldp_core.errors import DriftError, NoData, TableChanged
 from ldp_core.spi import Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
@@ -112,6 +112,7 @@ class IcebergSession:
 
         Raises:
             DriftError: A value does not fit its column; names column, row and value.
+            TableChanged: Another run made the table meanwhile.
             duckdb.Error: The rows cannot be read.
         """
         fitted: Fitted = resolved.state
@@ -120,10 +121,8 @@ class IcebergSession:
             plan = Plan.make(self.ctx, self.place, self.base, fitted, self.items, self.docs)
             self.plan = plan
             if plan.base.exists and self.base is None:
-                raise LDPError(
-                    f"table {self.place.label} was made by another run meanwhile",
-                    hint="run it again",
-                    retriable=True,
+                raise TableChanged(
+                    f"table {self.place.label} was made by another run meanwhile", hint="run it again"
                 )
             self.place.remember(plan.base.metadata.location)
             if not plan.base.exists:
@@ -153,7 +152,8 @@ class IcebergSession:
 
         Raises:
             NoData: There is no row to write.
-            CommitConflict: The table changed in a way that the load cannot be re-based on.
+            TableChanged: The table's columns or partitions changed, so that the staged files do not fit.
+            CommitConflict: All races were lost, or the table was dropped or replaced.
         """
         if not staged.rows:
             raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
