@@ -69,10 +69,11 @@ def type_text(kind: Any) -> str:
 
 
 def instant(milliseconds: int | None) -> str | None:
-    """A moment as ``2026-08-01T10:00:00Z``, UTC, to the second."""
+    """A moment as ``2026-08-01T10:00:00.250Z``, UTC: to the millisecond, so that ``--as-of`` takes it."""
     if milliseconds is None:
         return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
 
 
 def snapshot_row(snapshot: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
