@@ -203,3 +203,14 @@ def test_every_problem_of_a_spec_is_told(lab: Any) -> None:
 def test_the_order_of_the_input_is_kept(lab: Any) -> None:
     loaded = lab.csv("n,t\n" + "".join(f"{n},x\n" for n in range(50_000)))
     assert [row[0] for row in loaded.rows] == list(range(50_000))
+
+
+def test_blank_lines_of_one_column_are_rows_and_at_the_end_they_are_told_of(lab: Any) -> None:
+    loaded = lab.csv("a\n1\n\n2\n\n\n")
+    assert loaded.rows == [(1,), (None,), (2,), (None,), (None,)]
+    assert loaded.warnings == [
+        "t.csv: 2 blank lines at its end read as rows without a value, because it has one column"
+    ]
+    lab.warnings.clear()
+    assert lab.csv("a\r\n1\r\n").warnings == []
+    assert lab.csv("a\n1").warnings == []

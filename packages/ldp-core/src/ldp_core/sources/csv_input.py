@@ -91,6 +91,12 @@ def open_input(spec: Spec, ctx: RunContext) -> CsvInput:
         if not dialect.delimiter:
             dialect = replace(declared, delimiter=sniff(head, declared))
         names = header_names(head, dialect, name=name)
+        if len(names) == 1 and (blank := _blank_end(file, declared)):
+            lines = "line" if blank == 1 else "lines"
+            ctx.warn(
+                f"{name}: {blank} blank {lines} at its end read as rows without a value, "
+                "because it has one column"
+            )
         readable = _as_utf8(file, dialect, ctx.scratch / f"utf8-{at}.csv", name)
         headers.append((readable, name, checked(names, file=name, warn=ctx.warn)))
     options = spec.get("files") or {}
@@ -109,6 +115,18 @@ def open_input(spec: Spec, ctx: RunContext) -> CsvInput:
 def total_size(source: CsvInput) -> int:
     """Bytes of the files as they are stored."""
     return sum(fs.size(file) for file in source.readable)
+
+
+def _blank_end(file: str, dialect: Dialect) -> int:
+    """How many blank lines end a file; 0 for a compressed one, whose end cannot be looked at alone."""
+    if _files.compression_of(file, dialect.compression) or not _is_utf8(dialect.encoding):
+        return 0
+    filesystem, inner = fs.arrow_fs(file)
+    with filesystem.open_input_file(inner) as handle:
+        handle.seek(max(0, handle.size() - 4096))
+        tail: bytes = handle.read()
+    ended = tail.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return max(0, len(ended) - len(ended.rstrip(b"\n")) - 1)
 
 
 def _is_utf8(encoding: str) -> bool:
