@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ldp_core.fs import arrow_fs, is_local, local_path
+from ldp_core.fs import arrow_fs, is_local, local_path, modified
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Store:
             return bytes(stream.read())
 
     def modified(self, uri: str) -> float | None:
-        """When it was last written, by the store's clock; None where there is no file."""
+        """When it was last written, by the store's clock, 0 where that says nothing; None without a file."""
         if is_local(uri):
             try:
                 return local_path(uri).stat().st_mtime
@@ -67,7 +67,7 @@ class Store:
                 return None
         filesystem, path = self._remote(uri)
         info = filesystem.get_file_info(path)
-        return info.mtime_ns / 1e9 if info.is_file and info.mtime_ns is not None else None
+        return modified(filesystem, info) or 0.0 if info.is_file else None
 
     def touch(self, uri: str, content: bytes) -> bool:
         """Renew a file's time; False, and nothing written, where it is gone."""
@@ -93,7 +93,7 @@ class Store:
         selector = pafs.FileSelector(path, allow_not_found=True, recursive=True)
         root = path.rstrip("/") + "/"
         return [
-            Listed(f"{base}/{info.path.removeprefix(root)}", (info.mtime_ns or 0) / 1e9)
+            Listed(f"{base}/{info.path.removeprefix(root)}", modified(filesystem, info) or 0.0)
             for info in filesystem.get_file_info(selector)
             if info.is_file
         ]

@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 def delete_quietly(io: FileIO, paths: Iterable[str]) -> int:
-    """Delete files; those that are gone or cannot be deleted are left. Returns how many were deleted."""
-    count = 0
+    """Delete files; those that cannot be deleted are left. Returns how many were left."""
+    left = 0
     for path in paths:
         try:
             io.delete(path)
@@ -25,9 +25,8 @@ def delete_quietly(io: FileIO, paths: Iterable[str]) -> int:
             continue
         except Exception as error:
             logger.warning("left behind %s: %s", path, error)
-            continue
-        count += 1
-    return count
+            left += 1
+    return left
 
 
 def trim_metadata(base: Base, after: TableMetadata, current: str) -> None:

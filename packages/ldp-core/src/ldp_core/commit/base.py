@@ -74,13 +74,25 @@ def from_table(catalog: Catalog, identifier: tuple[str, str], table: Table) -> B
     )
 
 
+def make_namespace(catalog: Catalog, namespace: str) -> None:
+    """Make a namespace (dotted, its parents too) unless it is there; others may make it at the same time."""
+    parts = tuple(namespace.split("."))
+    for depth in range(1, len(parts) + 1):
+        level = parts[:depth]
+        try:
+            catalog.create_namespace_if_not_exists(level)
+        except Exception:
+            # Two that make it at once: SQL catalogs report a broken unique key.
+            if not catalog.namespace_exists(level):
+                raise
+
+
 def _staged(catalog: Catalog, identifier: tuple[str, str], new: NewTable) -> Base:
     from ldp_core._pyiceberg import staged_table
 
     full = full_identifier(identifier)
     try:
-        for depth in range(1, len(full)):
-            catalog.create_namespace_if_not_exists(full[:depth])
+        make_namespace(catalog, identifier[0])
         transaction = catalog.create_table_transaction(
             full,
             new.schema,

@@ -205,9 +205,12 @@ class _Job:
         metadata = response.metadata if response else fresh.metadata if fresh else self.base.metadata
         logged = {location, *(entry.metadata_file for entry in metadata.metadata_log)}
         spare = [path for path in self.metadata_files if path not in logged]
-        delete_quietly(self.base.io, [*(path for path in self.manifests.written if path not in used), *spare])
+        unused = [path for path in self.manifests.written if path not in used]
+        left = delete_quietly(self.base.io, [*unused, *spare])
         trim_metadata(self.base, metadata, location)
-        if self.stage:
+        if self.stage and left:
+            self.stage.abandon()
+        elif self.stage:
             self.stage.published(file.file_path for file in self.change.added)
         return Published(self.base, self.change, self.snapshot_id, self.sends, location)
 
@@ -217,9 +220,11 @@ class _Job:
 
         if self.doubt:
             if self.stage:
-                self.stage.in_doubt()
+                self.stage.abandon()
             return
-        delete_quietly(self.base.io, [*self.manifests.written, *self.metadata_files])
+        left = delete_quietly(self.base.io, [*self.manifests.written, *self.metadata_files])
+        if left and self.stage:
+            self.stage.abandon()
 
     def gave_up(self, error: _Retry) -> LDPError:
         """The error that ends a publish whose attempts are used up."""

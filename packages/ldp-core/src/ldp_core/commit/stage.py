@@ -178,7 +178,7 @@ class Stage:
     ) -> None:
         """Delete what was not published; what is in doubt is left to the next run."""
         if isinstance(error, CommitUnknown):
-            self.in_doubt()
+            self.abandon()
         self.discard()
 
     def before_commit(self) -> None:
@@ -216,8 +216,8 @@ class Stage:
                         self._store.delete(item.uri)
             self._remove_manifest()
 
-    def in_doubt(self) -> None:
-        """Nobody knows whether the commit took effect: leave all to the next run's sweep."""
+    def abandon(self) -> None:
+        """Leave all to the next run's sweep: the commit's fate is unknown, or files cannot be deleted."""
         if not self._open:
             return
         self._close()
