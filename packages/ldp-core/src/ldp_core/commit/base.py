@@ -88,13 +88,16 @@ def make_namespace(catalog: Catalog, namespace: str) -> None:
 
 
 def _staged(catalog: Catalog, identifier: tuple[str, str], new: NewTable) -> Base:
+    from pyiceberg.catalog.rest import RestCatalog
+
     from ldp_core._pyiceberg import staged_table
 
-    full = full_identifier(identifier)
+    # The other catalogs keep a dotted namespace as one name and refuse one of several parts here.
+    nested = isinstance(catalog, RestCatalog)
     try:
         make_namespace(catalog, identifier[0])
         transaction = catalog.create_table_transaction(
-            full,
+            full_identifier(identifier) if nested else identifier,
             new.schema,
             partition_spec=new.spec,
             properties={**DEFAULT_PROPERTIES, **new.properties},
