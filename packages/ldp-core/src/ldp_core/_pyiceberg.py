@@ -53,7 +53,7 @@ def metadata_files(catalog: Catalog) -> Iterator[list[str]]:
                 writer(metadata, io, metadata_path)
 
             write.records = True  # type: ignore[attr-defined]
-            catalog._write_metadata = write  # type: ignore[method-assign]
+            catalog._write_metadata = write  # type: ignore[attr-defined]
     outer = getattr(_recording, "paths", None)
     _recording.paths = written
     try:

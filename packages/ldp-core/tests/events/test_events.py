@@ -60,8 +60,13 @@ def test_the_envelope() -> None:
 def test_what_json_cannot_hold_is_made_plain() -> None:
     payload = {"id": 2**60, "nan": float("nan"), "at": NOON, "path": Path("a"), "t": (1, 2), 3: None}
     assert make_event("run.started", payload, run_id="r")["payload"] == {
-        "id": str(2**60), "nan": None, "at": "2026-08-01T12:00:00.250000Z", "path": "a", "t": [1, 2], "3": None,
-    }  # fmt: skip
+        "id": str(2**60),
+        "nan": None,
+        "at": "2026-08-01T12:00:00.250000Z",
+        "path": "a",
+        "t": [1, 2],
+        "3": None,
+    }
 
 
 def test_secrets_are_masked() -> None:

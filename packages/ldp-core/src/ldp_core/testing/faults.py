@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pyiceberg.io import InputFile, OutputFile
-from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 
 from ldp_core.catalogs.sqlite import LocalIcebergCatalog
 
@@ -68,11 +67,11 @@ def faults(plan: Plan) -> Iterator[Plan]:
 class FaultyFileIO(PyArrowFileIO):
     """Files whose opening and deleting can fail."""
 
-    def new_input(self, location: str) -> InputFile:
+    def new_input(self, location: str) -> PyArrowFile:
         """Open for reading."""
         return _plan.call("new_input", super().new_input, location)  # type: ignore[no-any-return]
 
-    def new_output(self, location: str) -> OutputFile:
+    def new_output(self, location: str) -> PyArrowFile:
         """Open for writing."""
         return _plan.call("new_output", super().new_output, location)  # type: ignore[no-any-return]
 

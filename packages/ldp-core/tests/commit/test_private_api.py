@@ -1,0 +1,47 @@
+"""The private API of pyiceberg that the commit path uses is as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ldp_core._pyiceberg import metadata_files, staged_table
+from ldp_core.catalogs import LocalIcebergCatalog
+from ldp_core.testing.builders import new_table
+from pyiceberg.table.update import AddSchemaUpdate, AssertCreate, AssignUUIDUpdate
+
+
+def test_a_create_transaction_shows_its_table_and_updates(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    catalog.create_namespace("nyc")
+    new = new_table(a="b")
+    transaction = catalog.create_table_transaction(("nyc", "t"), new.schema, properties=new.properties)
+    table, updates = staged_table(transaction)
+    assert table.name() == ("nyc", "t")
+    assert table.properties == {"a": "b"}
+    assert isinstance(updates[0], AssignUUIDUpdate)
+    assert any(isinstance(update, AddSchemaUpdate) for update in updates)
+    done = catalog.commit_table(table, (AssertCreate(),), updates)
+    assert done.metadata.table_uuid == table.metadata.table_uuid
+
+
+def test_the_metadata_files_of_commits_are_recorded_by_thread(tmp_path: Path) -> None:
+    from threading import Thread
+
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    catalog.create_namespace("nyc")
+    table = catalog.create_table(("nyc", "t"), new_table().schema)
+
+    def other() -> None:
+        with metadata_files(catalog):
+            catalog.load_table(("nyc", "t")).transaction().set_properties(x="y").commit_transaction()
+
+    with metadata_files(catalog) as written:
+        thread = Thread(target=other)
+        thread.start()
+        thread.join()
+        assert written == []
+        table = catalog.load_table(("nyc", "t"))
+        table.transaction().set_properties(a="b").commit_transaction()
+    assert written == [table.metadata_location]
+    table.transaction().set_properties(a="c").commit_transaction()
+    assert len(written) == 1
