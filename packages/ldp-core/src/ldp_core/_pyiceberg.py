@@ -65,7 +65,8 @@ def metadata_files(catalog: Catalog) -> Iterator[list[str]]:
 def schema_updates(base: Base, apply: Callable[[UpdateSchema], None]) -> tuple[TableUpdate, ...]:
     """The metadata updates that a schema change is made of, for a commit of our own.
 
-    Private because ``UpdateSchema`` commits itself, and a load evolves the schema and adds its snapshot at once.
+    Private because ``UpdateSchema`` commits itself, and a load evolves the schema and adds its snapshot in
+    one commit.
     """
     from pyiceberg.table import Table, Transaction
 

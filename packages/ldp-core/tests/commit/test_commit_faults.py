@@ -50,7 +50,8 @@ def test_each_call_fails_once(tmp_path: Path, error: type[Exception], race: bool
     assert "commit_table" in calls
     cat, _ = setup(tmp_path, race=False)
     before = [0]
-    for number, when in itertools.product(range(len(calls)), ("before", "after")):
+    first = calls.index("commit_table") if race else 0  # what comes before it fails without a race, too
+    for number, when in itertools.product(range(first, len(calls)), ("before", "after")):
         where = f"{calls[number]}[{number}] {when}"
         base = load_base(cat, NAME)
         own = len(before) + 1000
