@@ -34,6 +34,7 @@ def demo(name: str, workdir: str | None, list_only: bool, as_json: bool) -> None
     tell = (lambda line: None) if as_json else say
     if workdir is not None:
         found = chosen.run(Path(workdir), tell)
+        tell(f"everything is in {workdir}")
     else:
         import tempfile
 

@@ -74,7 +74,7 @@ def run_demo(workdir: str | Path, rows: int = 1000, seed: int = 42, say: Say = p
         say(f"{number}. {title}")
         found[name] = step()
     found["duration_s"] = round(time.monotonic() - started, 3)
-    say(f"done in {found['duration_s']:.1f}s; everything is in {folder}")
+    say(f"done in {found['duration_s']:.1f}s")
     return found
 
 
