@@ -26,7 +26,12 @@ def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
         data = table.scan().to_arrow()
         names = {field.field_id: field.name for field in table.schema().fields}
         parts = {
-            str({field.name: _part(field, file.file.partition[at]) for at, field in enumerate(table.spec().fields)})
+            str(
+                {
+                    field.name: _part(field, file.file.partition[at])
+                    for at, field in enumerate(table.spec().fields)
+                }
+            )
             for file in table.scan().plan_files()
         }
         return {
