@@ -44,12 +44,18 @@ ENVIRONMENT = {
 }
 """Properties that variables of the environment stand in for, first match wins."""
 
+_FAR = "4102444800000"  # 2100-01-01 in milliseconds
 _WILD = frozenset("*?[")
 
 
 def scheme_of(uri: str) -> str:
     """The scheme of a URI in lower case; ``file`` for a plain path."""
     return uri.split("://", 1)[0].lower() if "://" in uri else "file"
+
+
+def host_of(uri: str) -> str | None:
+    """The host of ``abfss://container@host/path``, which names the account; None for other URIs."""
+    return urlsplit(uri).hostname if "@" in urlsplit(uri).netloc else None
 
 
 def is_local(uri: str) -> bool:
@@ -83,6 +89,9 @@ def with_environment(properties: Mapping[str, str] | None = None) -> dict[str, s
         value = next((os.environ[variable] for variable in variables if os.environ.get(variable)), None)
         if value is not None:
             merged[name] = value
+    if "gcs.oauth2.token" in merged:
+        # pyarrow takes no token without its end; it is only asked when one can be renewed.
+        merged.setdefault("gcs.oauth2.token-expires-at", _FAR)
     return merged
 
 
@@ -104,8 +113,11 @@ def arrow_fs(uri: str, properties: Mapping[str, str] | None = None) -> tuple[paf
     if EXTRAS[scheme_of(uri)] == "azure":
         # pyarrow's own takes neither a connection string nor the account from the URI.
         host = netloc.partition("@")[2]
-        azure = pafs.FSSpecHandler(fsspec_fs(scheme, properties, host=host or None))
-        return pafs.PyFileSystem(azure), netloc.partition("@")[0] + path.removeprefix(netloc)
+        azure = fsspec_fs(scheme, properties, host=host or None)
+        azure.invalidate_cache()  # others write there, too
+        return pafs.PyFileSystem(pafs.FSSpecHandler(azure)), netloc.partition("@")[0] + path.removeprefix(
+            netloc
+        )
     return PyArrowFileIO(merged).fs_by_scheme(scheme, netloc), path
 
 
@@ -135,6 +147,24 @@ def fsspec_fs(scheme: str, properties: Mapping[str, str] | None = None, *, host:
             f"{scheme}:// needs {error.name or 'a driver'}, which is not installed",
             hint=f'pip install "ldp-core[{EXTRAS[scheme]}]"',
         ) from error
+
+
+def modified(filesystem: pafs.FileSystem, info: pafs.FileInfo) -> float | None:
+    """When a file was last written: seconds since the epoch by the store's clock; None where it is unknown.
+
+    Args:
+        filesystem: From ``arrow_fs``.
+        info: What it says of the file.
+    """
+    if info.mtime_ns is not None:
+        return float(info.mtime_ns / 1e9)
+    handler = getattr(filesystem, "handler", None)
+    if handler is None:
+        return None
+    try:
+        return float(handler.fs.modified(info.path).timestamp())
+    except (NotImplementedError, KeyError):
+        return None
 
 
 def register(con: DuckDBPyConnection, scheme: str, properties: Mapping[str, str] | None = None) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
+
+_MARK = re.compile(r"(?P<host>[0-9a-f]{12})-(?P<pid>\d+)-(?P<started>[0-9a-f]{12})")
 
 
 def pid() -> int:
@@ -42,6 +46,23 @@ def started(process: int) -> str:
 def is_dead(host_name: str, process: int, start: str) -> bool:
     """Whether a process is known dead: it ran on this machine and does not any more."""
     return host_name == host() and started(process) != start
+
+
+def mark() -> str:
+    """This process in a form that a file's name can carry; ``mark_is_dead`` reads it."""
+    return f"{_digest(host())}-{pid()}-{_digest(started(pid()))}"
+
+
+def mark_is_dead(text: str) -> bool:
+    """Whether the process of a mark, anywhere in a text, is known dead."""
+    found = _MARK.search(text)
+    if found is None or found["host"] != _digest(host()):
+        return False
+    return _digest(started(int(found["pid"]))) != found["started"]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _started_by_ps(process: int) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ldp_core.fs import arrow_fs, is_local, local_path, modified
+from ldp_core.commit import _process
+from ldp_core.fs import arrow_fs, fsspec_fs, host_of, is_local, local_path, modified, scheme_of
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,9 @@ class Store:
             except FileNotFoundError:
                 return False
             return True
-        filesystem, path = self._remote(uri)
         try:
-            filesystem.delete_file(path)
+            # pyarrow's delete makes an object for the folder, which a store may forbid and nobody removes.
+            fsspec_fs(scheme_of(uri), self.properties, host=host_of(uri)).rm_file(uri)
         except FileNotFoundError:
             return False
         return True
@@ -160,7 +161,7 @@ class Store:
 
 
 def _write_local(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    temporary = path.with_name(f".{path.name}.{_process.mark()}.{uuid.uuid4().hex}.tmp")
     for attempt in range(5):
         # A sweep beside us may remove the empty folder between making it and writing into it.
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ldp_core.commit._store import Store
 from ldp_core.commit.change import Base
+from ldp_core.fs import is_local
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -18,9 +20,13 @@ logger = logging.getLogger(__name__)
 def delete_quietly(io: FileIO, paths: Iterable[str]) -> int:
     """Delete files; those that cannot be deleted are left. Returns how many were left."""
     left = 0
+    store = Store(dict(io.properties))
     for path in paths:
         try:
-            io.delete(path)
+            if is_local(path):
+                io.delete(path)
+            else:
+                store.delete(path)
         except FileNotFoundError:
             continue
         except Exception as error:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ldp_core._signals import uninterrupted
 from ldp_core.catalogs.tables import full_identifier, load
 from ldp_core.commit._manifests import Manifests
 from ldp_core.commit._snapshot import Prepared, prepare
@@ -82,6 +83,7 @@ class _Job:
     commit_uuid: str = ""
     sends: int = 0
     doubt: bool = False
+    landed: bool = False
     change: Change | None = None
     metadata_files: list[str] = field(default_factory=list)
     manifests: Manifests = field(init=False)
@@ -103,8 +105,9 @@ class _Job:
         prepared = prepare(self.base, self.change, self.manifests, list_path, self.summary)
         if self.stage:
             self.stage.before_commit()
-        response = self._send(prepared)
-        return self._done(response.metadata_location, prepared.files, response)
+        with uninterrupted():
+            response = self._send(prepared)
+            return self._done(response.metadata_location, prepared.files, response)
 
     def _send(self, prepared: Prepared) -> CommitTableResponse:
         from pyiceberg.table import Table
@@ -137,7 +140,7 @@ class _Job:
             if is_unknown(error):
                 raise _Retry(str(error)) from error
             return self._refused(error)
-        self.doubt = False
+        self.landed = True
         return response
 
     def _refused(self, error: Exception) -> CommitTableResponse:
@@ -151,7 +154,7 @@ class _Job:
         except LDPError as second:
             raise _Retry(str(second)) from error
         if table is not None and table.metadata.snapshot_by_id(self.snapshot_id) is not None:
-            self.doubt = False
+            self.landed = True
             return CommitTableResponse.model_validate(
                 {"metadata": table.metadata, "metadata-location": table.metadata_location}
             )
@@ -200,7 +203,7 @@ class _Job:
     ) -> Published:
         from ldp_core.commit._tidy import delete_quietly, trim_metadata
 
-        self.doubt = False
+        self.landed = True
         assert self.change is not None
         metadata = response.metadata if response else fresh.metadata if fresh else self.base.metadata
         logged = {location, *(entry.metadata_file for entry in metadata.metadata_log)}
@@ -215,16 +218,17 @@ class _Job:
         return Published(self.base, self.change, self.snapshot_id, self.sends, location)
 
     def settle(self) -> None:
-        """After a failure: delete what was written, unless the commit may still take effect."""
+        """After a failure: delete what was written, unless the commit took effect, or may still do so."""
         from ldp_core.commit._tidy import delete_quietly
 
-        if self.doubt:
-            if self.stage:
+        with uninterrupted():
+            if self.landed or self.doubt:
+                if self.stage:
+                    self.stage.abandon()
+                return
+            left = delete_quietly(self.base.io, [*self.manifests.written, *self.metadata_files])
+            if left and self.stage:
                 self.stage.abandon()
-            return
-        left = delete_quietly(self.base.io, [*self.manifests.written, *self.metadata_files])
-        if left and self.stage:
-            self.stage.abandon()
 
     def gave_up(self, error: _Retry) -> LDPError:
         """The error that ends a publish whose attempts are used up."""

@@ -41,21 +41,30 @@ def sweep(base: Base) -> int:
     """
     store = Store(dict(base.io.properties))
     folder = staged_folder(base.metadata.location)
-    names = [item for item in store.list(folder) if _manifest_name(item.uri)]
-    dead = _dead(store, folder, names)
+    listed = store.list(folder)
+    half = _delete(store, (item.uri for item in listed if _is_half_written(item.uri)))
+    dead = _dead(store, folder, [item for item in listed if _manifest_name(item.uri)])
     if not dead:
-        return 0
+        if half:
+            store.prune(folder, up_to=base.metadata.location)
+        return half
     keep = _references(base.metadata, base.io) if base.exists else set()
     if base.exists:
         keep.add(base.metadata_location)
         keep |= {entry.metadata_file for entry in base.metadata.metadata_log}
-    removed = sum(_sweep_one(store, base, uri, manifest, keep) for uri, manifest in dead)
+    removed = half + sum(_sweep_one(store, base, uri, manifest, keep) for uri, manifest in dead)
     if not base.exists:
         location = base.metadata.location
         for place in (f"{location}/metadata", data_folder(base.metadata)):
             store.prune(place, up_to=location)
     store.prune(folder, up_to=base.metadata.location)
     return removed
+
+
+def _is_half_written(uri: str) -> bool:
+    """Whether a file is a manifest on its way to its name, left by a process that is dead."""
+    name = uri.rsplit("/", 1)[-1]
+    return name.endswith(".tmp") and _process.mark_is_dead(name)
 
 
 def _manifest_name(uri: str) -> bool:

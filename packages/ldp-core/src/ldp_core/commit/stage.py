@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from ldp_core._signals import uninterrupted
 from ldp_core.clock import Clock, system_clock
 from ldp_core.commit import _process
 from ldp_core.commit._store import Store
@@ -163,9 +164,10 @@ class Stage:
                 f"attempt {self._content.attempt} of run {self._content.run_id} is writing this already",
                 hint="let it end, or start the next attempt",
             )
-        self._store.write(self.manifest, self._content.to_bytes())
+        with uninterrupted():
+            self._store.write(self.manifest, self._content.to_bytes())
+            self._open = True
         self._store.make_folder(self.folder)
-        self._open = True
         self._thread = threading.Thread(target=self._renew, name="ldp-stage", daemon=True)
         self._thread.start()
         return self
@@ -207,8 +209,8 @@ class Stage:
         """
         if not self._open:
             return
-        self._close()
-        with contextlib.suppress(OSError):
+        with uninterrupted(), contextlib.suppress(OSError):
+            self._close()
             if kept is not None:
                 names = {path.rsplit("/", 1)[-1] for path in kept}
                 for item in self._store.list(self.folder):
@@ -220,19 +222,21 @@ class Stage:
         """Leave all to the next run's sweep: the commit's fate is unknown, or files cannot be deleted."""
         if not self._open:
             return
-        self._close()
-        self._content = Manifest(**{**asdict(self._content), "state": "abandoned"})
-        with contextlib.suppress(OSError):
-            self._store.write(self.manifest, self._content.to_bytes())
+        with uninterrupted():
+            self._close()
+            self._content = Manifest(**{**asdict(self._content), "state": "abandoned"})
+            with contextlib.suppress(OSError):
+                self._store.write(self.manifest, self._content.to_bytes())
 
     def discard(self) -> None:
         """Delete what was written and not published; safe at any time, twice too."""
         if not self._open:
             return
-        self._close()
-        for item in self._store.list(self.folder):
-            self._store.delete(item.uri)
-        self._remove_manifest()
+        with uninterrupted():
+            self._close()
+            for item in self._store.list(self.folder):
+                self._store.delete(item.uri)
+            self._remove_manifest()
 
     def _remove_manifest(self) -> None:
         self._store.delete(self.manifest)
