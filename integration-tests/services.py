@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TOOLS = Path(__file__).resolve().parent.parent / ".cache" / "services"
+"""Where ``tools/services`` puts what npm brings."""
+
 STARTED_WITHIN = 60.0
 """Seconds that a service has to answer."""
 
@@ -144,6 +147,48 @@ def moto() -> Iterator[S3]:
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
         with _running(command, folder, [port]):
             yield S3(f"http://127.0.0.1:{port}", "testing", "testing")
+
+
+@contextmanager
+def google() -> Iterator[dict[str, str]]:
+    """An emulator of Google Cloud Storage in memory with the bucket ``lake``; yields its environment."""
+    port = free_port()
+    program = Path(sys.executable).with_name("gcp-storage-emulator")
+    with _folder("ldp-gcs-") as folder:
+        command = [str(program), "start", "--host=127.0.0.1", f"--port={port}", "--in-memory"]
+        with _running([*command, "--default-bucket=lake"], folder, [port]):
+            yield {
+                "LDP_GCS_ENDPOINT": f"http://127.0.0.1:{port}",
+                "LDP_GCS_TOKEN": "anon",
+                # The emulator has no gRPC, by which gcsfs asks for the kind of a bucket, a minute each time.
+                "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
+            }
+
+
+@contextmanager
+def azure() -> Iterator[str]:
+    """Azurite's blob storage with the container ``lake``; yields its connection string.
+
+    Account and key are the ones that every Azurite has.
+    """
+    program = TOOLS / "node_modules" / ".bin" / "azurite-blob"
+    if not program.exists():
+        raise ServiceError("Azurite is not installed: sh tools/services")
+    port = free_port()
+    key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+    with _folder("ldp-azure-") as folder:
+        command = [str(program), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--inMemoryPersistence"]
+        command += ["--skipApiVersionCheck", "--disableTelemetry"]
+        with _running(command, folder, [port]):
+            connection = (
+                f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={key};"
+                f"BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
+            )
+            from azure.storage.blob import BlobServiceClient
+
+            with BlobServiceClient.from_connection_string(connection) as client:
+                client.create_container("lake")
+            yield connection
 
 
 @contextmanager
@@ -285,7 +330,7 @@ def _running(
         finally:
             process.send_signal(stop)
             try:
-                process.wait(15)
+                process.wait(5)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

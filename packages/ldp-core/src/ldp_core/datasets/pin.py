@@ -14,7 +14,7 @@ from ldp_core import _duck, _sql
 from ldp_core._duck import ident
 from ldp_core.clock import Clock, system_clock
 from ldp_core.datasets.manifest import Manifest, Store, check_name, parse_label, store_of
-from ldp_core.errors import CommitConflict, QueryError, SnapshotNotFound
+from ldp_core.errors import CatalogError, CommitConflict, QueryError, SnapshotNotFound
 from ldp_core.query.open import open_scan
 from ldp_core.query.output import atomic, write_csv, write_jsonl, write_parquet
 from ldp_core.query.refs import TableRef
@@ -58,6 +58,7 @@ def pin(
         QueryError: The filter is no predicate, or a field no column.
         SnapshotNotFound: The table is empty, or has no such snapshot.
         CommitConflict: Others committed all the while.
+        CatalogError: The warehouse keeps no files but those of tables.
     """
     from ldp_core.catalogs import load_table
 
@@ -91,6 +92,12 @@ def pin(
             return manifest, store.write(manifest)
         except FileExistsError:
             table.manage_snapshots().remove_tag(manifest.tag).commit()
+        except OSError as error:
+            table.manage_snapshots().remove_tag(manifest.tag).commit()
+            raise CatalogError(
+                f"{manifest.label} was not pinned: no manifest can be written below {store.root}: {error}",
+                hint="datasets keep their manifests in the catalog's warehouse; it must allow that",
+            ) from error
     raise CommitConflict(f"{ref.label} changes all the time; {name} was not pinned", hint="try again")
 
 
