@@ -45,7 +45,12 @@ def key_of(row: dict[str, Any], keys: list[str]) -> tuple[Any, ...]:
 
 
 def shown(rows: list[dict[str, Any]]) -> list[str]:
-    return sorted(repr({name: same(value) for name, value in row.items()}) for row in rows)
+    return sorted(repr([(name, plain(row[name])) for name in sorted(row)]) for row in rows)
+
+
+def plain(value: Any) -> Any:
+    """A value whose text does not depend on who made it: UTC is one zone, whatever class stands for it."""
+    return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) and value.tzinfo else same(value)
 
 
 def table(schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.Table:

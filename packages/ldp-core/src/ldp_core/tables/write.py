@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from pyiceberg.types import IcebergType
 
 DEFAULT_FILE_SIZE = 128 * 1024 * 1024
+_FLUSH_ROWS = 16_384
+"""Rows that a thread keeps for one partition before it writes them.
+
+Of 4M rows in 90 days: 430 MB resident, 1.2 times an unpartitioned copy; with DuckDB's 524,288: 610 MB, 1.4.
+"""
 _CODECS = {"zstd", "snappy", "gzip", "brotli", "lz4", "uncompressed"}
 
 
@@ -143,10 +148,14 @@ def _copy(con: DuckDBPyConnection, sql: str, layout: Layout, place: str) -> Writ
             f"FILE_SIZE_BYTES {layout.target_size}",
             "FILENAME_PATTERN '{uuid}'",
         ]
-    con.execute(f"COPY ({sql}) TO {text(str(folder))} ({', '.join(options)})")
-    columns = [column[0] for column in con.description or []]
-    at = columns.index("filename")
-    paths = sorted(str(row[at]) for row in con.fetchall())
+    con.execute(f"SET partitioned_write_flush_threshold={_FLUSH_ROWS}")
+    try:
+        con.execute(f"COPY ({sql}) TO {text(str(folder))} ({', '.join(options)})")
+        columns = [column[0] for column in con.description or []]
+        at = columns.index("filename")
+        paths = sorted(str(row[at]) for row in con.fetchall())
+    finally:
+        con.execute("RESET partitioned_write_flush_threshold")
     return described(paths, layout, "file://" if place.startswith("file://") else "")
 
 

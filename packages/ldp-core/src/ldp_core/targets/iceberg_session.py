@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.commit.change import Change
 from ldp_core.commit.publish import publish
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
@@ -170,19 +171,15 @@ class IcebergSession:
             return (overwrite if self.mode == "overwrite" else append)(plan, fresh, staged)
 
         policy = RECOMPUTE if self.mode == "upsert" else APPEND
-        counts = None
         try:
             done = publish(base, build, policy=policy, summary=dict(summary), stage=self.stage_)
         except upsert.NothingChanged as nothing:
             snapshot = before[0].metadata.current_snapshot()
             self.discard()
-            return self._result(staged, before[0], snapshot.snapshot_id if snapshot else None, nothing.counts)
-        if isinstance(done.change.info, upsert.UpsertCounts):
-            counts = done.change.info
+            unchanged = Change("append", info=nothing.counts)
+            return self._result(staged, before[0], snapshot.snapshot_id if snapshot else None, unchanged)
         self.stage_ = None
-        files = done.change.added
-        result = self._result(staged, done.base, done.snapshot_id, counts)
-        return replace(result, files=len(files), bytes=sum(f.file_size_in_bytes for f in files))
+        return self._result(staged, done.base, done.snapshot_id, done.change)
 
     def discard(self) -> None:
         """Delete what was staged and not published, and what was made for a table that did not come to be."""
@@ -192,27 +189,20 @@ class IcebergSession:
             self.place.forget()
         self.plan = None
 
-    def _result(
-        self, staged: Staged, base: Base, snapshot_id: int | None, counts: upsert.UpsertCounts | None
-    ) -> WriteResult:
-        snapshot = base.metadata.current_snapshot()
-        before = (
-            0
-            if snapshot is None
-            else live_rows(snapshot.summary.additional_properties if snapshot.summary else {})
-        )
-        written = counts.written if counts else staged.rows
-        added = counts.inserted if counts else staged.rows
-        after = staged.rows if self.mode == "overwrite" else None if before is None else before + added
+    def _result(self, staged: Staged, base: Base, snapshot_id: int | None, change: Change) -> WriteResult:
+        counts = change.info if isinstance(change.info, upsert.UpsertCounts) else None
+        before, after = _rows(base, change, counts)
         return WriteResult(
             table_identifier=self.place.label,
             mode=self.mode,
-            rows_written=written,
+            rows_written=counts.written if counts else staged.rows,
             rows_before=before,
-            rows_after=after,
+            rows_after=staged.rows if self.mode == "overwrite" else after,
             snapshot_id=snapshot_id,
             rows_unchanged=counts.unchanged if counts else 0,
             rows_deduplicated=staged.rows_in - staged.rows,
+            files=len(change.added),
+            bytes=sum(file.file_size_in_bytes for file in change.added),
             losses=staged.losses,
         )
 
@@ -245,6 +235,19 @@ class IcebergSession:
                 f"table {self.place.label} exists and is partitioned by {_shown(own)}; "
                 f"partition_by {_shown(asked)} only applies when a table is made"
             )
+
+
+def _rows(base: Base, change: Change, counts: upsert.UpsertCounts | None) -> tuple[int | None, int | None]:
+    """Rows before and after a commit, where metadata tells."""
+    snapshot = base.metadata.current_snapshot()
+    summary = snapshot.summary.additional_properties if snapshot and snapshot.summary else {}
+    before = live_rows(summary) if snapshot else 0
+    if before is None:
+        return None, None
+    if counts and int(summary.get("total-position-deletes", 0)):
+        return before, before + counts.inserted  # a removed file may hold rows that were deleted before
+    gone = sum(file.record_count for file in change.removed)
+    return before, before + sum(file.record_count for file in change.added) - gone
 
 
 def _shown(fields: Sequence[tuple[str, str]]) -> str:
