@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.fs import is_local, local_path
+
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import CreateTableTransaction, Table
@@ -32,11 +34,16 @@ def staged_table(transaction: CreateTableTransaction) -> tuple[Table, tuple[Tabl
 
 
 @contextmanager
-def metadata_files(catalog: Catalog) -> Iterator[list[str]]:
+def metadata_files(catalog: Catalog, half: str = "") -> Iterator[list[str]]:
     """The metadata files that commits of this thread write while the context is open.
 
     Private because ``commit_table`` of a lost race leaves its metadata file behind and tells nobody its name.
     Catalogs whose server writes the file (REST) record nothing.
+
+    Args:
+        catalog: Where the commits go.
+        half: Put before the name of a local file until it is whole, so that a killed writer leaves no file
+            under the name of a metadata file; as it is written under its own name without it.
     """
     writer = getattr(catalog, "_write_metadata", None)
     written: list[str] = []
@@ -50,16 +57,26 @@ def metadata_files(catalog: Catalog) -> Iterator[list[str]]:
                 target = getattr(_recording, "paths", None)
                 if target is not None:
                     target.append(metadata_path)
-                writer(metadata, io, metadata_path)
+                before = getattr(_recording, "half", "") if target is not None else ""
+                if before and is_local(metadata_path):
+                    folder, _, name = metadata_path.rpartition("/")
+                    partial = f"{folder}/{before}{name}"
+                    try:
+                        writer(metadata, io, partial)
+                        local_path(partial).replace(local_path(metadata_path))
+                    finally:
+                        local_path(partial).unlink(missing_ok=True)
+                else:
+                    writer(metadata, io, metadata_path)
 
             write.records = True  # type: ignore[attr-defined]
             catalog._write_metadata = write  # type: ignore[attr-defined]
-    outer = getattr(_recording, "paths", None)
-    _recording.paths = written
+    outer = getattr(_recording, "paths", None), getattr(_recording, "half", "")
+    _recording.paths, _recording.half = written, half
     try:
         yield written
     finally:
-        _recording.paths = outer
+        _recording.paths, _recording.half = outer
 
 
 def schema_updates(base: Base, apply: Callable[[UpdateSchema], None]) -> tuple[TableUpdate, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +65,31 @@ def test_an_interrupt_waits_for_the_end_of_a_short_step(number: signal.Signals) 
         assert steps == [1]
     finally:
         signal.signal(number, before)
+
+
+HALF = """
+    import os, signal, sys
+    from ldp_core.catalogs import LocalIcebergCatalog
+    from ldp_core.commit.base import load_base
+    from ldp_core.testing import builders
+    from pyiceberg.serializers import ToOutputFile
+
+    def half(metadata, output, overwrite=False):
+        with output.create(overwrite=overwrite) as stream:
+            stream.write(b"{")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    base = load_base(LocalIcebergCatalog("nyc", sys.argv[1]), ("nyc", "rides"))
+    ToOutputFile.table_metadata = staticmethod(half)
+    builders.append(base, "r1", [1])
+"""
+
+
+def test_half_a_metadata_file_is_swept(tmp_path: Path) -> None:
+    cat = LocalIcebergCatalog("nyc", tmp_path / "wh")
+    append(load_base(cat, NAME, new_table()), "r0", [0])
+    command = [sys.executable, "-c", textwrap.dedent(HALF), str(tmp_path / "wh")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert any(".half-" in path for path in orphans(load_base(cat, NAME)))
+    sweep(load_base(cat, NAME))
+    assert not orphans(load_base(cat, NAME))

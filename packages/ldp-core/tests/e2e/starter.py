@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import Any, NoReturn
 
@@ -29,12 +30,20 @@ def child(order: dict[str, Any]) -> NoReturn:
     code = 1
     try:
         code = main(order["args"])
+    except KeyboardInterrupt:  # after the command's own end
+        pass
     finally:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+for number in SIGNALS:
+    # A command that has not begun yet leaves nothing; it takes the signals over when it begins.
+    signal.signal(number, lambda *_: os._exit(130))
 print("ready", flush=True)
 for line in sys.stdin:
     order = json.loads(line)

@@ -53,6 +53,17 @@ def mark() -> str:
     return f"{_digest(host())}-{pid()}-{_digest(started(pid()))}"
 
 
+def half_name() -> str:
+    """What stands before the name of a file that this process is writing."""
+    return f".half-{mark()}-"
+
+
+def is_dead_half(uri: str) -> bool:
+    """Whether a file is half written, by a process that is known dead."""
+    name = uri.rsplit("/", 1)[-1]
+    return name.startswith(".half-") and mark_is_dead(name)
+
+
 def mark_is_dead(text: str) -> bool:
     """Whether the process of a mark, anywhere in a text, is known dead."""
     found = _MARK.search(text)

@@ -161,7 +161,7 @@ class Store:
 
 
 def _write_local(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{_process.mark()}.{uuid.uuid4().hex}.tmp")
+    temporary = path.with_name(f"{_process.half_name()}{uuid.uuid4().hex}-{path.name}")
     for attempt in range(5):
         # A sweep beside us may remove the empty folder between making it and writing into it.
         path.parent.mkdir(parents=True, exist_ok=True)

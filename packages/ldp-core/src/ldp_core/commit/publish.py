@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ldp_core._signals import uninterrupted
 from ldp_core.catalogs.tables import full_identifier, load
 from ldp_core.commit._manifests import Manifests
+from ldp_core.commit._process import half_name
 from ldp_core.commit._snapshot import Prepared, prepare
 from ldp_core.commit.base import from_table
 from ldp_core.commit.change import Base, Change, Published
@@ -127,7 +128,7 @@ class _Job:
         doubt_before = self.doubt
         self.doubt = True
         try:
-            with metadata_files(base.catalog) as written:
+            with metadata_files(base.catalog, half_name()) as written:
                 try:
                     response = base.catalog.commit_table(table, prepared.requirements, prepared.updates)
                 finally:

@@ -42,7 +42,7 @@ def sweep(base: Base) -> int:
     store = Store(dict(base.io.properties))
     folder = staged_folder(base.metadata.location)
     listed = store.list(folder)
-    half = _delete(store, (item.uri for item in listed if _is_half_written(item.uri)))
+    half = _delete(store, (item.uri for item in listed if _process.is_dead_half(item.uri)))
     dead = _dead(store, folder, [item for item in listed if _manifest_name(item.uri)])
     if not dead:
         if half:
@@ -59,12 +59,6 @@ def sweep(base: Base) -> int:
             store.prune(place, up_to=location)
     store.prune(folder, up_to=base.metadata.location)
     return removed
-
-
-def _is_half_written(uri: str) -> bool:
-    """Whether a file is a manifest on its way to its name, left by a process that is dead."""
-    name = uri.rsplit("/", 1)[-1]
-    return name.endswith(".tmp") and _process.mark_is_dead(name)
 
 
 def _manifest_name(uri: str) -> bool:
@@ -126,6 +120,7 @@ def _sweep_one(store: Store, base: Base, uri: str, manifest: Manifest, keep: set
         store.prune(folder, up_to=folder)
     listed = store.list(_metadata_folder(base.metadata))
     ours = [item.uri for item in listed if manifest.commit_uuid in item.uri.rsplit("/", 1)[-1]]
+    ours += [item.uri for item in listed if _process.is_dead_half(item.uri)]
     lost = [item.uri for item in listed if _is_lost_metadata(store, base, item, manifest, keep)]
     removed += _delete(store, (path for path in (*ours, *lost) if path not in keep))
     store.delete(uri)
