@@ -50,7 +50,9 @@ def shown(rows: list[dict[str, Any]]) -> list[str]:
 
 def plain(value: Any) -> Any:
     """A value whose text does not depend on who made it: UTC is one zone, whatever class stands for it."""
-    return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) and value.tzinfo else same(value)
+    if isinstance(value, dt.datetime) and value.tzinfo:
+        return value.astimezone(dt.UTC).replace(fold=0)
+    return same(value)
 
 
 def table(schema: pa.Schema, rows: list[dict[str, Any]]) -> pa.Table:
