@@ -26,7 +26,7 @@ _WHERE = {
     "table": "ldp_core.api",
 }
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605
+__all__ = sorted(_WHERE)
 __version__ = "0.2.0"
 
 

@@ -142,7 +142,7 @@ class SourceError(LDPError):
 
 
 class DriftError(LDPError):
-    """Data does not fit the table: a value that cannot be cast without loss, or a type that may not change."""
+    """Data does not fit the table: a value that cannot be cast without loss, or a type that changes."""
 
     code = "drift"
 

@@ -2,7 +2,7 @@
 
 One run goes: ``Source.open`` gives an ``Extract`` (SQL over the run's DuckDB connection), transforms wrap
 it, ``TargetSession.resolve`` fits it to the table, ``TargetSession.stage`` writes files nobody can see yet,
-gates judge the ``Batch``, and ``TargetSession.publish`` makes it visible in one step, or ``discard`` deletes it.
+gates judge the ``Batch``, ``TargetSession.publish`` makes it visible in one step or ``discard`` deletes it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ class Progress(Protocol):
         self, what: str, *, total_bytes: int | None = None, total_rows: int | None = None
     ) -> AbstractContextManager[Callable[[int, int], None]]:
         """Begin a step; the yielded function takes (rows so far, bytes so far)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -97,28 +96,23 @@ class Extract(Protocol):
 
     @property
     def sql(self) -> str:
-        """A SELECT over ``RunContext.con``. Text sources cast in it, with guards that raise ``error(...)``."""
-        ...
+        """A SELECT over ``RunContext.con``; text sources cast in it, guards raise ``error(...)``."""
 
     @property
     def schema(self) -> pa.Schema:
         """Names and Arrow types as the source has them (``timestamp[ns]``, ``dictionary``, ... included)."""
-        ...
 
     @property
     def follows_values(self) -> bool:
         """True for text sources: values are cast to the table's types, the table never widens for them."""
-        ...
 
     @property
     def rows(self) -> int | None:
         """Rows in the source, where metadata tells without reading."""
-        ...
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files behind it, where they are files."""
-        ...
 
     def after(self, error: Exception) -> Extract:
         """Answer a DuckDB error met while reading ``sql``.
@@ -131,7 +125,6 @@ class Extract(Protocol):
             SourceError: The file is broken; names file and line.
             Exception: ``error`` itself, when it is none of the source's business.
         """
-        ...
 
 
 class Source(Protocol):
@@ -141,15 +134,12 @@ class Source(Protocol):
 
     def problems(self, spec: Spec) -> list[Problem]:
         """What the shape cannot say. Reads nothing; keys are relative to the spec: ``columns.fare``."""
-        ...
 
     def describe(self, spec: Spec) -> str:
         """A few words for ``plan``: the path, the query, the table."""
-        ...
 
     def missing(self, spec: Spec) -> str | None:
         """Why the source cannot be read at present (an absent file), or None. Looks, does not open."""
-        ...
 
     def open(self, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> Extract:
         """Open for reading.
@@ -160,7 +150,6 @@ class Source(Protocol):
             wanted: The types that the target's columns have (only when no transform stands between);
                 text sources cast to them, typed sources ignore it.
         """
-        ...
 
 
 class Transform(Protocol):
@@ -170,11 +159,9 @@ class Transform(Protocol):
 
     def problems(self, spec: Spec) -> list[Problem]:
         """What the shape cannot say."""
-        ...
 
     def apply(self, spec: Spec, sql: str, schema: pa.Schema, ctx: RunContext) -> tuple[str, pa.Schema]:
         """Wrap the SQL of the rows so far; returns the new SQL and its Arrow schema."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -310,7 +297,6 @@ class TargetSession(Protocol):
     @property
     def wanted(self) -> pa.Schema | None:
         """The Arrow types of the table's columns; None where there is no table yet."""
-        ...
 
     def tell(
         self,
@@ -326,7 +312,6 @@ class TargetSession(Protocol):
             allow: Source columns whose values may lose something (``loss: allow``).
             files: Parquet files that are the whole batch, untransformed: they may be taken as they are.
         """
-        ...
 
     def resolve(self, sql: str, schema: pa.Schema, *, follows_values: bool) -> Resolved:
         """Fit rows to the table: order, casts, guards, evolution. Writes nothing.
@@ -334,19 +319,15 @@ class TargetSession(Protocol):
         Raises:
             DriftError: A type or a column does not fit.
         """
-        ...
 
     def stage(self, resolved: Resolved) -> Staged:
         """Write the rows where nobody sees them, in one bounded pass."""
-        ...
 
     def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
         """Make them visible in one step. ``summary`` goes into the snapshot."""
-        ...
 
     def discard(self) -> None:
         """Delete whatever this session wrote and did not publish; safe to call at any time, twice too."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -379,15 +360,12 @@ class Target(Protocol):
 
     def problems(self, spec: Spec) -> list[Problem]:
         """What the shape cannot say. Reads nothing."""
-        ...
 
     def describe(self, spec: Spec, mode: str | None = None) -> TargetInfo:
         """For ``plan``: peeks at metadata, creates nothing, imports nothing heavy for local catalogs."""
-        ...
 
     def open(self, spec: Spec, ctx: RunContext, mode: str | None = None) -> TargetSession:
         """Begin a load; ``mode`` overrides the config's ``write_mode``."""
-        ...
 
 
 class CatalogProvider(Protocol):
@@ -397,11 +375,9 @@ class CatalogProvider(Protocol):
 
     def problems(self, spec: Spec) -> list[Problem]:
         """What the shape cannot say (a password in a URI)."""
-        ...
 
     def namespace(self, spec: Spec) -> str:
         """The namespace of the config's table."""
-        ...
 
     def open(self, spec: Spec, *, create: bool) -> Catalog:
         """A pyiceberg catalog.
@@ -414,7 +390,6 @@ class CatalogProvider(Protocol):
             TableNotFound: ``create`` is false and there is no catalog.
             CatalogError: It cannot be reached.
         """
-        ...
 
 
 class Report(Protocol):
@@ -422,11 +397,9 @@ class Report(Protocol):
 
     def summary(self) -> str:
         """Lines for a person."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -452,11 +425,9 @@ class PreparedGate(Protocol):
     @property
     def checks(self) -> int:
         """How many checks it will make."""
-        ...
 
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published."""
-        ...
 
 
 class Gate(Protocol):
@@ -464,7 +435,6 @@ class Gate(Protocol):
 
     def prepare(self, section: Any, spec: Spec) -> PreparedGate:
         """Read the section (already validated) once, before the source is opened."""
-        ...
 
 
 class Section(Protocol):
@@ -477,15 +447,12 @@ class Section(Protocol):
 
     def problems(self, value: Any, spec: Spec) -> list[Problem]:
         """What the shape cannot say; ``spec`` is the whole metadata. Keys are relative to the section."""
-        ...
 
     def canonical(self, value: Any, spec: Spec) -> Any:
         """The value as it is hashed."""
-        ...
 
     def explain(self, value: Any, spec: Spec) -> list[tuple[str, str]]:
         """Lines (label, text) for ``plan``."""
-        ...
 
 
 class EventSink(Protocol):
@@ -495,7 +462,6 @@ class EventSink(Protocol):
 
     def open(self, spec: Spec) -> Callable[[Mapping[str, Any]], None]:
         """A function that takes one event; it may raise, the run logs a warning and goes on."""
-        ...
 
 
 @dataclass(frozen=True)
