@@ -21,7 +21,7 @@ lint: ## ruff, layers, declared dependencies, module sizes, tidiness
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) lint-imports --no-cache
-	for package in $(PACKAGES); do (cd $$package && $(UV:sh tools/%=sh ../../tools/%) run --frozen deptry src) || exit 1; done
+	for package in $(PACKAGES); do (cd $$package && sh ../../tools/uv run --frozen deptry src) || exit 1; done
 	$(RUN) python tools/sizes.py
 	$(RUN) python tools/tidy.py
 
