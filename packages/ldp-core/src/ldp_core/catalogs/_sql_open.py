@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,8 +75,6 @@ def _open(spec: Spec, uri: str, warehouse: str, place: str, *, create: bool) -> 
     make: Callable[[], SqlCatalog] = lambda: SqlCatalog(name, **properties)  # noqa: E731
     try:
         catalog = opened(make, create=create)
-        # Nobody closes a catalog: its connections go when it does.
-        weakref.finalize(catalog, catalog.engine.dispose)
         if not create and not inspect(catalog.engine).has_table("iceberg_tables"):
             raise TableNotFound(
                 f"there is no catalog in {place}", hint="run a config that loads into it first"

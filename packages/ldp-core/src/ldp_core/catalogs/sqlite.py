@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,15 +59,23 @@ def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatal
 
 
 def opened(make: Callable[[], C], *, create: bool) -> C:
-    """Make a SQL catalog, again where another process makes its tables at the same moment."""
+    """Make a SQL catalog, again where another process makes its tables at the same moment.
+
+    Nobody closes a catalog: its connections go when it does.
+    """
     for _ in range(4):
         try:
-            return make()
+            return _closed_with_it(make())
         except DBAPIError:
             if not create:
                 raise
             time.sleep(random.uniform(0.05, 0.3))
-    return make()
+    return _closed_with_it(make())
+
+
+def _closed_with_it(catalog: C) -> C:
+    weakref.finalize(catalog, catalog.engine.dispose)
+    return catalog
 
 
 def sqlite_uri(path: Path) -> str:

@@ -95,6 +95,17 @@ def recorded_location(catalog: Catalog, identifier: tuple[str, str]) -> str | No
         return session.scalar(row)
 
 
+def drop_connections(catalog: Catalog) -> None:
+    """Let a SQL catalog answer over new connections, and roll back whatever the old ones left open.
+
+    A COMMIT that fails (``database is locked``) leaves its transaction open on the connection, and SQLAlchemy
+    hands that connection out again: it would show rows that nobody else will ever see.
+    """
+    engine = getattr(catalog, "engine", None)
+    if engine is not None:
+        engine.dispose()
+
+
 def unreachable(name: str, error: Exception) -> CatalogError:
     """One line about a catalog that does not answer, with secrets masked."""
     from ldp_core.config.secrets import mask

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ldp_core._signals import uninterrupted
-from ldp_core.catalogs.tables import full_identifier, load
+from ldp_core.catalogs.tables import drop_connections, full_identifier, load
 from ldp_core.commit._manifests import Manifests
 from ldp_core.commit._process import half_name
 from ldp_core.commit._snapshot import Prepared, prepare
@@ -134,6 +134,7 @@ class _Job:
                 finally:
                     self.metadata_files += written
         except Exception as error:
+            drop_connections(base.catalog)
             if is_conflict(error):
                 # An earlier send whose answer was lost may be the very change that this one met.
                 self.doubt = doubt_before
