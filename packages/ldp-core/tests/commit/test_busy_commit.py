@@ -1,4 +1,4 @@
-"""A COMMIT that SQLite refuses (a reader is at work) is not a publish, whatever its connection still shows."""
+"""A COMMIT that SQLite refuses (a reader is at work) is no publish, whatever its connection still shows."""
 
 from __future__ import annotations
 

@@ -42,6 +42,7 @@ class LocalIcebergCatalog(SqlCatalog):
                 **properties,
             },
         )
+        closed_with_it(self)
 
     def get_dbs(self) -> list[str]:
         """Its namespaces, dotted, sorted."""
@@ -59,21 +60,19 @@ def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatal
 
 
 def opened(make: Callable[[], C], *, create: bool) -> C:
-    """Make a SQL catalog, again where another process makes its tables at the same moment.
-
-    Nobody closes a catalog: its connections go when it does.
-    """
+    """Make a SQL catalog, again where another process makes its tables at the same moment."""
     for _ in range(4):
         try:
-            return _closed_with_it(make())
+            return closed_with_it(make())
         except DBAPIError:
             if not create:
                 raise
             time.sleep(random.uniform(0.05, 0.3))
-    return _closed_with_it(make())
+    return closed_with_it(make())
 
 
-def _closed_with_it(catalog: C) -> C:
+def closed_with_it(catalog: C) -> C:
+    """Nobody closes a catalog: let its connections go when it does."""
     weakref.finalize(catalog, catalog.engine.dispose)
     return catalog
 
