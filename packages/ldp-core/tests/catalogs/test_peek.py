@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_gzipped_metadata(tmp_path: Path) -> None:
 def test_views_and_other_catalogs_are_left_out(tmp_path: Path) -> None:
     LocalIcebergCatalog("nyc", tmp_path)
     file = tmp_path / "nyc_catalog.db"
-    with sqlite3.connect(file) as con:
+    with closing(sqlite3.connect(file)) as con, con:
         columns = "catalog_name, table_namespace, table_name, iceberg_type"
         insert = f"INSERT INTO iceberg_tables ({columns}) VALUES (?, ?, ?, ?)"
         con.execute(insert, ("nyc", "nyc", "v", "VIEW"))
@@ -79,7 +80,7 @@ def test_views_and_other_catalogs_are_left_out(tmp_path: Path) -> None:
 
 def test_a_catalog_of_the_older_layout_is_read(tmp_path: Path) -> None:
     file = tmp_path / "nyc_catalog.db"
-    with sqlite3.connect(file) as con:
+    with closing(sqlite3.connect(file)) as con, con:
         con.execute(
             "CREATE TABLE iceberg_tables (catalog_name TEXT, table_namespace TEXT, table_name TEXT,"
             " metadata_location TEXT, previous_metadata_location TEXT)"

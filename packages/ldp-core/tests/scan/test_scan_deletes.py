@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ldp_core._duck import connect
+from ldp_core.catalogs.sqlite import closed_with_it
 from ldp_core.errors import QueryError
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
 from pyiceberg.catalog.sql import SqlCatalog
@@ -48,7 +49,9 @@ class _DeleteManifest(ManifestWriterV2):
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> SqlCatalog:
-    catalog = SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
+    catalog = closed_with_it(
+        SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
+    )
     catalog.create_namespace("n")
     return catalog
 
