@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import QueryError
@@ -20,8 +20,6 @@ TABLE_FUNCTIONS = frozenset(
         "duckdb_types",
         "duckdb_views",
         "generate_series",
-        "histogram",
-        "histogram_values",
         "json_each",
         "json_tree",
         "pg_timezone_names",
@@ -33,6 +31,9 @@ TABLE_FUNCTIONS = frozenset(
     }
 )
 """Table functions that neither open a file nor change anything; no other may be called."""
+
+_SEARCHED = frozenset({"main", "pg_catalog"})  # schemas whose views go by their bare names
+_SHOWS_ONE = frozenset({"SHOW", "DESCRIBE", "SUMMARY"})
 
 
 def guard(con: DuckDBPyConnection, sql: str) -> str:
@@ -53,11 +54,14 @@ def guard(con: DuckDBPyConnection, sql: str) -> str:
     """
     import duckdb
 
-    sql, _ = read_only(con, sql)
+    sql, tree = read_only(con, sql)
     try:
         con.execute(f"EXPLAIN SELECT * FROM (\n{sql}\n)").fetchall()
+        known = _views(con)
     except duckdb.Error as error:
         raise query_error(error) from error
+    for path in foreign_tables(tree, known):
+        raise QueryError(f"a query reads only the tables it is given: {'.'.join(path)} is none of them")
     return sql
 
 
@@ -108,27 +112,61 @@ def predicate(con: DuckDBPyConnection, text: str) -> str:
     # further clause) does not parse inside it.
     for wrapped in (f"SELECT 1 WHERE\n{text}\n", f"SELECT 1 WHERE (\n{text}\n)"):
         try:
-            read_only(con, wrapped)
+            _, tree = read_only(con, wrapped)
         except QueryError as error:
             raise QueryError(f"{text!r} is not a predicate: {error.message}") from error
+        for path in foreign_tables(tree, ()):
+            raise QueryError(f"{text!r} is not a predicate: it reads {'.'.join(path)}")
     return f"(\n{text}\n)"
 
 
-def base_tables(tree: Any) -> Iterator[tuple[str, str]]:
-    """The tables that a syntax tree names, as (schema or empty, name); names of CTEs among them."""
+def base_tables(tree: Any) -> Iterator[tuple[str, ...]]:
+    """The tables that a syntax tree names, each as it is written: ``(catalog,) (schema,) name``.
+
+    The names of CTEs are among them.
+    """
     for node in _nodes(tree):
-        if node.get("type") == "BASE_TABLE":
-            yield str(node.get("schema_name") or ""), str(node.get("table_name") or "")
+        if node.get("type") == "BASE_TABLE" or node.get("show_type") in _SHOWS_ONE:
+            path = tuple(str(part) for part in node["qualified_name"]["path"] if part)
+            if path:
+                yield path
 
 
-def cte_names(tree: Any) -> set[str]:
+def foreign_tables(tree: Any, known: Collection[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The tables that a syntax tree names and that neither are known nor made by ``WITH``.
+
+    DuckDB takes a name that it does not know for a file: ``FROM 'rides.csv'``. As a CTE is not seen outside
+    of its query, its name excuses only names that no file can have: those without a point.
+
+    Args:
+        tree: From ``read_only``.
+        known: As ``base_tables`` gives them, case-folded.
+    """
+    ctes = {name.casefold() for name in cte_names(tree)}
+    for path in base_tables(tree):
+        folded = tuple(part.casefold() for part in path)
+        if folded in known or (len(path) == 1 and folded[0] in ctes and "." not in folded[0]):
+            continue
+        yield path
+
+
+def cte_names(tree: Any) -> Iterator[str]:
     """The names that ``WITH`` gives in a syntax tree."""
-    return {
-        str(entry["key"])
-        for node in _nodes(tree)
-        if isinstance(node.get("cte_map"), Mapping)
-        for entry in node["cte_map"].get("map", ())
-    }
+    for node in _nodes(tree):
+        if isinstance(node.get("cte_map"), Mapping):
+            for entry in node["cte_map"].get("map", ()):
+                yield str(entry["key"])
+
+
+def _views(con: DuckDBPyConnection) -> set[tuple[str, ...]]:
+    """Every spelling of the views of a connection, case-folded; it has no tables."""
+    known: set[tuple[str, ...]] = set()
+    rows = con.execute("SELECT database_name, schema_name, view_name FROM duckdb_views()").fetchall()
+    for catalog, schema, name in ([part.casefold() for part in row] for row in rows):
+        known |= {(catalog, schema, name), (schema, name)}
+        if schema in _SEARCHED:
+            known |= {(catalog, name), (name,)}
+    return known
 
 
 def table_functions(tree: Any) -> Iterator[str]:

@@ -35,6 +35,15 @@ REFUSED = [
     "select * from 'secret.txt'",
     'select * from "secret.csv"',
     "from 'other.parquet'",
+    "select rides.* from rides, '{data}'",
+    "select rides.* from rides, 'file://{data}'",
+    'select rides.* from rides, "{folder}/{stem}".parquet',
+    "select 1 from rides where exists (from '{data}')",
+    "select * from rides, (with \"{data}\" as (select 1 b) select 1), '{data}'",
+    "select * from rides, (describe '{data}')",
+    "summarize (select o.* from rides, '{data}' o)",
+    "select * from rides, histogram('{data}', ride_id)",
+    "select * from rides, histogram_values('{data}', ride_id)",
     "select * from query('select * from read_text(''secret.txt'')')",
     "select * from query_table('secret.csv')",
     "select * from json_execute_serialized_sql(json_serialize_sql('select 1'))",
@@ -100,11 +109,15 @@ def test_refused(rides: Any, home: Path, sql: str) -> None:
     data = next(path for path in before if path.suffix == ".parquet" and "data" in path.parts)
     with (
         pytest.raises(QueryError) as caught,
-        query(find_tables(["c.json"]), sql.replace("{data}", str(data))) as run,
+        query(find_tables(["c.json"]), _filled(sql, data)) as run,
     ):
         list(run.rows()[1])
     assert "\n" not in str(caught.value)
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+
+
+def _filled(sql: str, data: Path) -> str:
+    return sql.replace("{data}", str(data)).replace("{folder}", str(data.parent)).replace("{stem}", data.stem)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +139,15 @@ def test_refused(rides: Any, home: Path, sql: str) -> None:
         "table rides",
         "select $$;copy$$",
         "select * from information_schema.tables",
+        "select count(*) from duckdb_views",
+        "from main.rides",
+        "from memory.main.rides",
+        "from memory.nyc.RIDES",
+        "with a as (from rides), b as (from a) select * from b, a x",
+        "with recursive t as (select 1 a union all select a + 1 from t where a < 3) from t",
+        "select count(*) from rides r where exists (with x as (from nyc.rides) from x)",
+        "select r.ride_id, l.f from rides r, lateral (select r.fare f) l",
+        "show rides",
     ],
 )
 def test_allowed(rides: Any, sql: str) -> None:
@@ -172,6 +194,8 @@ def test_predicates(text: str) -> None:
         "",
         "true; drop table t",
         "a in (from read_csv('x'))",
+        "exists (from 'x.csv')",
+        "exists (with \"x.csv\" as (select 1) select 1) or exists (from 'x.csv')",
         "true limit 1",
         "a /*",
         "select 1",

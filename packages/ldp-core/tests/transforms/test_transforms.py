@@ -65,6 +65,7 @@ def test_a_sql_file(ctx: RunContext) -> None:
         "SELECT 1; SELECT 2",
         "COPY source TO 'x.csv'",
         "WITH x AS (COPY source TO 'x.csv') SELECT 1 AS a",
+        "SELECT o.* FROM (WITH \"t.csv\" AS (SELECT 1) SELECT 1), 't.csv' o",
         "SELECT * FROM read_csv('t.csv')",
         "SELECT * FROM 't.csv'",
         "SELECT * FROM other",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ALL = {"SHOW_REF"}
 _CATALOGUES = {"information_schema", "pg_catalog"}
+_HERE = {"", "main", "memory"}  # what may stand before a bare name: nothing, DuckDB's schema, its database
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,10 @@ def _named(tables: Sequence[TableRef], tree: Any) -> list[TableRef]:
     Raises:
         QueryError: A bare name stands for more than one table.
     """
-    named = {(schema.casefold(), name.casefold()) for schema, name in _sql.base_tables(tree)}
+    named = {("", *(part.casefold() for part in path))[-2:] for path in _sql.base_tables(tree)}
     if any(schema in _CATALOGUES for schema, _ in named) or _sql.node_types(tree) & _ALL:
         return list(tables)
-    bare = {name for schema, name in named if schema in ("", "main")}
+    bare = {name for schema, name in named if schema in _HERE}
     for name in sorted(bare - {cte.casefold() for cte in _sql.cte_names(tree)}):
         same = [ref.label for ref in tables if ref.name.casefold() == name]
         if len(same) > 1:

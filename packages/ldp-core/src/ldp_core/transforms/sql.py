@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldp_core._sql import base_tables, cte_names, query_error, read_only
+from ldp_core._sql import foreign_tables, query_error, read_only
 from ldp_core.errors import ConfigError, Problem, QueryError
 from ldp_core.shape import Key, Shape, Text
 
@@ -79,10 +79,8 @@ def _checked(con: DuckDBPyConnection, statement: str) -> str:
         QueryError: It is not one SELECT, or reads something besides ``source``.
     """
     sql, tree = read_only(con, statement)
-    known = {"source"} | {name.lower() for name in cte_names(tree)}
-    for schema, name in base_tables(tree):
-        if schema or name.lower() not in known:
-            raise QueryError(f"may read only source, not {f'{schema}.{name}' if schema else name}")
+    for path in foreign_tables(tree, {("source",)}):
+        raise QueryError(f"may read only source, not {'.'.join(path)}")
     return sql
 
 
