@@ -1,4 +1,8 @@
-"""Upserts: half a million rows into one million; 100,000 clustered keys into ten million."""
+"""Upserts: half a million rows into one million; 100,000 clustered keys into ten million.
+
+The table of ten million was filled by twenty loads, as a table that is appended to is: twenty files, each
+with a range of the keys of its own.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +36,26 @@ def config(folder: Path, name: str, parquet: Path, mode: str) -> str:
     return str(path)
 
 
-def one(name: str, base: int, low: int, high: int) -> Run:
-    """Fill a table with ``base`` rows, then measure the upsert of ids ``low`` to ``high``."""
+def one(name: str, base: int, low: int, high: int, loads: int = 1) -> Run:
+    """Fill a table with ``base`` rows, then measure the upsert of ids ``low`` to ``high``.
+
+    Args:
+        name: The folder to work in.
+        base: Rows of the table.
+        low: First id of the batch.
+        high: The id after the last of the batch.
+        loads: How many loads fill the table, each with the next ids.
+    """
     folder = workdir(name)
-    for file, rows, extra in (("base", f"range({base})", "0"), ("batch", f"range({low}, {high})", "1")):
+    parts = [(base * part // loads, base * (part + 1) // loads) for part in range(loads)]
+    files = [(f"base{first}", first, end, 0) for first, end in parts] + [("batch", low, high, 1)]
+    for file, first, end, version in files:
         duckdb.execute(
-            f"COPY (SELECT {COLUMNS}, {extra} AS version FROM {rows} r(i)) TO '{folder / file}.parquet' "
-            "(FORMAT parquet, COMPRESSION zstd)"
+            f"COPY (SELECT {COLUMNS}, {version} AS version FROM range({first}, {end}) r(i)) "
+            f"TO '{folder / file}.parquet' (FORMAT parquet, COMPRESSION zstd)"
         )
-    run(ldp("run", config(folder, "base", folder / "base.parquet", "append")), folder)
+    for file, _, _, _ in files[:-1]:
+        run(ldp("run", config(folder, "base", folder / f"{file}.parquet", "append")), folder)
     return run(ldp("run", config(folder, "batch", folder / "batch.parquet", "upsert")), folder)
 
 
@@ -56,7 +71,7 @@ def main(rows: int, runs: int) -> None:
         {
             "1 row into 1 (start-up)": start_up,
             "500k into 1M": lambda: one("half", 1_000_000, 750_000, 1_250_000),
-            "100k clustered into 10M": lambda: one("clustered", 10_000_000, 5_000_000, 5_100_000),
+            "100k clustered into 10M": lambda: one("clustered", 10_000_000, 5_000_000, 5_100_000, 20),
         },
         runs,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -23,14 +24,16 @@ HEAVY = (
 )
 
 
-def modules_after(*args: str) -> tuple[set[str], str]:
+def modules_after(*args: str, cwd: Path | None = None) -> tuple[set[str], str]:
     """What a process imported to answer, and what it answered."""
     code = (
         "import sys; from ldp_cli.main import main\n"
         "main(sys.argv[1:])\n"
         "print('\\n=modules=', *sys.modules, sep='\\n')"
     )
-    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True, cwd=cwd
+    )
     out, _, modules = done.stdout.partition("\n=modules=\n")
     return set(modules.split()), out
 
@@ -45,6 +48,19 @@ def test_version_imports_nothing() -> None:
 def test_help_imports_nothing_heavy(args: list[str]) -> None:
     modules, _ = modules_after(*args)
     assert not modules & set(HEAVY)
+
+
+def test_a_local_load_imports_no_client_of_a_service(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    catalog = {"identifier": "n", "warehouse_path": "wh"}
+    target = {"name": "a", "format": "ICEBERG", "write_mode": "append", "catalog": catalog}
+    source = {"name": "a", "format": "CSV", "path": "a.csv"}
+    config = {"identifier": "a", "metadata": {"source": source, "target": target}}
+    (tmp_path / "a.json").write_text(json.dumps(config))
+    for _ in range(2):
+        modules, out = modules_after("run", "a.json", cwd=tmp_path)
+        assert "wrote 1 rows" in out
+        assert not modules & {"pyiceberg.catalog.rest", "requests", "boto3", "fsspec"}
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,12 @@ def recorded_location(catalog: Catalog, identifier: tuple[str, str]) -> str | No
     )
     with Session(catalog.engine) as session:
         return session.scalar(row)
+
+
+def is_rest(catalog: Catalog) -> bool:
+    """Whether a catalog speaks the REST protocol; asking does not import its client."""
+    client = sys.modules.get("pyiceberg.catalog.rest")
+    return client is not None and isinstance(catalog, client.RestCatalog)
 
 
 def drop_connections(catalog: Catalog) -> None:

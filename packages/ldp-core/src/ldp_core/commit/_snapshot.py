@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.catalogs.tables import is_rest
 from ldp_core.commit._manifests import Manifests, live
 from ldp_core.commit._summary import build_summary
 from ldp_core.commit.change import Base, Change
@@ -164,9 +165,7 @@ def _sequence_guard(base: Base) -> tuple[TableRequirement, ...]:
     With no parent a stale sequence number would be accepted and the table's would go backwards. The REST
     protocol has no such assertion; there the server orders the commits.
     """
-    from pyiceberg.catalog.rest import RestCatalog
-
-    if isinstance(base.catalog, RestCatalog):
+    if is_rest(base.catalog):
         return ()
     from ldp_core.commit._sequence import AssertLastSequenceNumber, last_sequence_number
 

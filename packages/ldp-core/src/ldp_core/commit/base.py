@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ldp_core.catalogs.tables import full_identifier, load, unreachable
+from ldp_core.catalogs.tables import full_identifier, is_rest, load, unreachable
 from ldp_core.commit.change import Base
 from ldp_core.errors import LDPError, TableNotFound
 
@@ -88,12 +88,10 @@ def make_namespace(catalog: Catalog, namespace: str) -> None:
 
 
 def _staged(catalog: Catalog, identifier: tuple[str, str], new: NewTable) -> Base:
-    from pyiceberg.catalog.rest import RestCatalog
-
     from ldp_core._pyiceberg import staged_table
 
     # The other catalogs keep a dotted namespace as one name and refuse one of several parts here.
-    nested = isinstance(catalog, RestCatalog)
+    nested = is_rest(catalog)
     try:
         make_namespace(catalog, identifier[0])
         transaction = catalog.create_table_transaction(

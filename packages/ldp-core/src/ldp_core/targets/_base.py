@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ldp_core import fs
 from ldp_core.catalogs.access import namespace, open_catalog, provider_of
 from ldp_core.catalogs.tables import full_identifier
-from ldp_core.commit.base import NewTable, load_base
+from ldp_core.commit.base import NewTable, load_base, make_namespace
 from ldp_core.commit.change import Base
 from ldp_core.errors import TableNotFound
 from ldp_core.spi import Spec
@@ -66,9 +66,7 @@ class Place:
         if base.exists:
             return base
         catalog = open_catalog(self.spec, create=True)
-        full = full_identifier(self.identifier)
-        for depth in range(1, len(full)):
-            catalog.create_namespace_if_not_exists(full[:depth])
+        make_namespace(catalog, self.identifier[0])
         return replace(base, catalog=catalog)
 
     def remember(self, location: str) -> None:
