@@ -66,15 +66,34 @@ def checks_pyarrow(parquet: str) -> None:
 
 
 def checks_ldp(parquet: str) -> None:
-    """The twelve checks over a Parquet file, with LDP's gate engine."""
+    """The twelve checks over a Parquet file, as the gate of a run judges its batch."""
+    from datetime import UTC, datetime
+
+    import pyarrow.parquet as pq
     from _data import CHECKS
     from ldp_core import _duck
-    from ldp_quality import checks_from_config, run_checks
+    from ldp_core.spi import Batch
+    from ldp_quality import checks_from_config
+    from ldp_quality.gate import QualityGate
 
-    con = _duck.connect(memory_limit="250MB", temp_directory=Path(parquet).parent)
-    report = run_checks(con.sql(f"FROM read_parquet('{parquet}')"), checks_from_config(CHECKS))
-    if not report.passed:
-        raise SystemExit(report.summary())
+    con = _duck.connect(memory_limit="200MB", temp_directory=Path(parquet).parent / "spill")
+    schema, rows = pq.read_schema(parquet), pq.read_metadata(parquet).num_rows
+    sql = f"FROM read_parquet('{parquet}')"
+    ordered = f"SELECT *, row_number() OVER () - 1 AS __row {sql}"
+    gate = QualityGate().of(checks_from_config(CHECKS))
+    verdict = gate.judge(Batch(con, sql, schema, rows, rows, ordered, datetime.now(UTC)))
+    if not verdict.passed:
+        raise SystemExit(verdict.report.summary())
+
+
+def ninety_days(csv: str, out: str) -> None:
+    """A copy of lineitem whose ship dates are folded into ninety days."""
+    import duckdb
+
+    duckdb.execute(
+        f"COPY (SELECT * REPLACE (DATE '2026-01-01' + CAST(l_orderkey % 90 AS INTEGER) AS l_shipdate) "
+        f"FROM read_csv('{csv}')) TO '{out}' (HEADER)"
+    )
 
 
 def group_by_bare(pattern: str, sql: str) -> None:

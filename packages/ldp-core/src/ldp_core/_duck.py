@@ -71,6 +71,20 @@ def private(*, memory_limit: str | None = None) -> Iterator[DuckDBPyConnection]:
         yield con
 
 
+@contextmanager
+def at_most(con: DuckDBPyConnection, memory_limit: str) -> Iterator[None]:
+    """Bound the memory of a connection more tightly for a while."""
+    query = "SELECT current_setting('memory_limit'), parse_formatted_bytes(current_setting('memory_limit'))"
+    before, now = con.execute(query).fetchall()[0]
+    con.execute(f"SET memory_limit={text(memory_limit)}")
+    if con.execute(query).fetchall()[0][1] > now:
+        con.execute(f"SET memory_limit={text(before)}")
+    try:
+        yield
+    finally:
+        con.execute(f"SET memory_limit={text(before)}")
+
+
 def sandbox(con: DuckDBPyConnection, paths: Iterable[str] = ()) -> None:
     """Lock a connection for good: it may open these files and nothing else, and no setting can be changed.
 
