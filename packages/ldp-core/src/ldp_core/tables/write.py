@@ -23,8 +23,8 @@ DEFAULT_FILE_SIZE = 128 * 1024 * 1024
 _PARTITIONS = 100
 """Partitions of which the rows that threads keep, before they write them, fit in half of the engine's memory.
 
-Of 10M rows in 90 days under 400 MB: 1.3 times an unpartitioned load; with four times as many rows kept 1.7 times,
-for then they spill.
+Of 10M rows in 90 days under 400 MB: 1.3 times an unpartitioned load; with four times as many rows kept, 1.7
+times, for then they spill.
 """
 _FEWEST, _MOST = 2_048, 131_072
 _CODECS = {"zstd", "snappy", "gzip", "brotli", "lz4", "uncompressed"}
