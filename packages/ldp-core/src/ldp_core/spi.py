@@ -133,7 +133,10 @@ class Source(Protocol):
     shape: Shape
 
     def problems(self, spec: Spec) -> list[Problem]:
-        """What the shape cannot say. Reads nothing; keys are relative to the spec: ``columns.fare``."""
+        """What the shape cannot say. Reads nothing; keys are relative to the spec: ``columns.fare``.
+
+        Parts that the shape refuses are left out of the spec, even required ones.
+        """
 
     def describe(self, spec: Spec) -> str:
         """A few words for ``plan``: the path, the query, the table."""
@@ -359,7 +362,7 @@ class Target(Protocol):
     shape: Shape
 
     def problems(self, spec: Spec) -> list[Problem]:
-        """What the shape cannot say. Reads nothing."""
+        """What the shape cannot say; see ``Source.problems``. Reads nothing."""
 
     def describe(self, spec: Spec, mode: str | None = None) -> TargetInfo:
         """For ``plan``: peeks at metadata, creates nothing, imports nothing heavy for local catalogs."""
@@ -446,7 +449,10 @@ class Section(Protocol):
     """Whether it is part of the spec hash."""
 
     def problems(self, value: Any, spec: Spec) -> list[Problem]:
-        """What the shape cannot say; ``spec`` is the whole metadata. Keys are relative to the section."""
+        """What the shape cannot say; ``spec`` is the whole metadata. Keys are relative to the section.
+
+        Parts that the shape refuses are left out of the value, even required ones.
+        """
 
     def canonical(self, value: Any, spec: Spec) -> Any:
         """The value as it is hashed."""

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
-from ldp_core.config.catalogs import CATALOG, check_env, lookup
+from ldp_core.config import canonical
+from ldp_core.config.catalogs import CATALOG, NamedCatalog, check_env, lookup
+from ldp_core.config.fitting import Fitting, fitting, within
 from ldp_core.config.load import child
-from ldp_core.config.names import entry_of, nearest, words
+from ldp_core.config.names import entry_of, nearest, plugin, words
 from ldp_core.config.pipeline import (
     HARMLESS_SECTIONS,
     KINDS,
@@ -23,6 +25,7 @@ from ldp_core.config.pipeline import (
 from ldp_core.config.secrets import find_secrets, mask
 from ldp_core.config.validate import check, shown
 from ldp_core.errors import ConfigError, LDPError, Problem
+from ldp_core.shape import Named
 from ldp_core.spi import Spec
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ def find_problems(config: Config) -> tuple[Problem, ...]:
 
 
 def _under(key: str, hidden: set[str]) -> bool:
-    return any(key == name or key.startswith((f"{name}.", f"{name}[")) for name in hidden)
+    return any(within(key, name) for name in hidden)
 
 
 def _placed(problem: Problem, config: Config) -> Problem:
@@ -146,14 +149,15 @@ def _absent(name: str) -> Iterator[Problem]:
 
 
 def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
-    """What the plugins say of parts whose shape is right."""
+    """What the plugins say of the parts whose shape is right."""
+    known_env = True
     try:
         check_env(config.base_dir, config.env)
     except ConfigError as error:
         yield from _of_error(error, "")
-        return
+        known_env = False
     for name, type in (("source", SOURCE), ("target", TARGET)):
-        yield from _endpoint(config, name, type, secrets)
+        yield from _endpoint(config, name, type, secrets, known_env=known_env)
     yield from _transforms(config)
     yield from _sections(config)
     from ldp_core.config.sections.schedule import notes_of_when
@@ -161,30 +165,31 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     yield from notes_of_when(config.when, config.metadata.get("schedule"))
 
 
-def _endpoint(config: Config, name: str, type: Any, secrets: list[Problem]) -> Iterator[Problem]:
+def _endpoint(
+    config: Config, name: str, type: Named, secrets: list[Problem], *, known_env: bool
+) -> Iterator[Problem]:
     key = f"metadata.{name}"
     written = config.metadata.get(name)
     if not isinstance(written, Mapping):
         return
-    catalog = written.get("catalog")
-    named = None
-    if isinstance(catalog, str):
+    wrong = [*check(type, written), *_inside(secrets, key)]
+    named: NamedCatalog | None = None
+    if isinstance(written.get("catalog"), str):
+        found: list[Problem] = []
         try:
-            named = lookup(catalog, config.base_dir, config.env)
+            named = lookup(written["catalog"], config.base_dir, config.env) if known_env else None
+            found = named.problems() if named else []
         except ConfigError as error:
-            yield from _of_error(error, f"{key}.catalog")
-            return
-        wrong = named.problems()
-        yield from wrong
-        if wrong:
-            return
-    broken = [problem for problem in check(type, written, key) if problem.message != "unknown key"]
-    if broken or any(_under(problem.key, {key}) for problem in secrets):
+            found = list(_of_error(error, f"{key}.catalog"))
+        yield from found
+        if named is None or found:
+            wrong.append(Problem("cannot be read", key="catalog"))
+    fit = fitting(written, wrong)
+    entry = entry_of(type, fit.value)
+    if entry is None or plugin(type, entry).shape is None:
         return
-    spec = config.spec(name)
-    entry = entry_of(type, written)
-    if entry is not None:
-        yield from _keyed(registry.load(type.group, entry).problems(spec), key)
+    spec = replace(config, metadata={**config.metadata, name: fit.value}).spec(name)
+    yield from _keyed(registry.load(type.group, entry).problems(spec), key, fit)
     if not isinstance(spec.values.get("catalog"), Mapping):
         return
     provider = registry.load(CATALOG.group, spec.values["catalog"]["type"])
@@ -193,6 +198,13 @@ def _endpoint(config: Config, name: str, type: Any, secrets: list[Problem]) -> I
             yield replace(problem, key=child(f"{key}.catalog", problem.key))
         else:
             yield named.placed(replace(problem, key=child(named.key, problem.key)))
+
+
+def _inside(problems: list[Problem], key: str) -> list[Problem]:
+    """The problems below a key, with keys that begin there."""
+    return [
+        replace(item, key=item.key[len(key) + 1 :]) for item in problems if item.key.startswith(f"{key}.")
+    ]
 
 
 def _of_error(error: ConfigError, key: str) -> Iterator[Problem]:
@@ -205,9 +217,13 @@ def _of_error(error: ConfigError, key: str) -> Iterator[Problem]:
         yield Problem(error.message, key=key, hint=error.hint)
 
 
-def _keyed(problems: list[Problem], key: str) -> Iterator[Problem]:
+def _keyed(problems: list[Problem], key: str, fit: Fitting | None = None) -> Iterator[Problem]:
+    """Problems with full keys, without those that only the broken parts of an object may have caused."""
     for problem in problems:
-        yield replace(problem, key=_joined(key, problem.key))
+        inner = problem.key[len(key) :].lstrip(".") if key and within(problem.key, key) else problem.key
+        found = fit.at_home(replace(problem, key=inner)) if fit else problem
+        if found is not None:
+            yield replace(found, key=_joined(key, found.key))
 
 
 def _joined(key: str, inner: str) -> str:
@@ -253,6 +269,11 @@ def _sections(config: Config) -> Iterator[Problem]:
             section = registry.load("ldp.sections", name)
         except LDPError:
             continue
-        value = config.section(name)
-        if not check(section.shape, value):
-            yield from _keyed(section.problems(value, spec), f"metadata.{name}")
+        written = config.metadata[name]
+        written = canonical.quality(written) if name == "quality" else written
+        wrong = check(section.shape, written)
+        if wrong and (not isinstance(written, Mapping) or any(not problem.key for problem in wrong)):
+            continue
+        fit = fitting(written, wrong) if wrong else None
+        left = replace(config, metadata={**config.metadata, name: fit.value}) if fit else config
+        yield from _keyed(section.problems(left.section(name), spec), f"metadata.{name}", fit)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ldp_core import registry
+from ldp_core.config.fitting import UNKNOWN
 from ldp_core.config.load import child, kind_of
 from ldp_core.config.names import BY_TEXT, entry_of, ignored, nearest, plugin, words
 from ldp_core.errors import Problem
@@ -252,7 +253,7 @@ def _shape(type: Shape, value: Any, key: str) -> list[Problem]:
             found += check(known[name].type, item, here)
         elif not ignored(str(name)):
             near = nearest(str(name), [other for other in known if other not in value])
-            found.append(Problem("unknown key", key=here, hint=_key_hint(near, known)))
+            found.append(Problem(UNKNOWN, key=here, hint=_key_hint(near, known)))
     found += [
         Problem("is required", key=child(key, item.name))
         for item in type.keys
