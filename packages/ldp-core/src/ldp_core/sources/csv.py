@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ldp_core.errors import Problem
 from ldp_core.shape import Bool, Int, Key, ListOf, MapOf, OneOf, Shape, Text
 from ldp_core.sources import _files
+from ldp_core.sources.csv_layouts import layout_problems
 from ldp_core.sources.csv_types import known_word
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class _CsvSource:
             for key in ("delimiter", "quote", "escape")
             if not _one_character(spec.get(key), key)
         ]
-        found += _encoding(spec) + column_problems(spec)
+        found += _encoding(spec) + layout_problems(spec) + column_problems(spec)
         if spec.get("on_bad_rows") == "quarantine":
             found.append(
                 Problem("quarantine of broken rows is not available", key="on_bad_rows", hint="use error")

@@ -29,11 +29,13 @@ class Column:
         name: As in the header.
         cast: How its text becomes values.
         fixed: The type is declared or the table's: a violation is drift, not a wrong guess.
+        layout: How its dates are written is still a guess, by a sample.
     """
 
     name: str
     cast: Cast
     fixed: bool = False
+    layout: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,19 @@ class CsvExtract:
         at = violated_column(error)
         if at is None:
             raise self.source.explain(error) or error
-        if self.columns[at].fixed:
+        if self.columns[at].fixed and not self.columns[at].layout:
             raise drift(locate(self, [at]), "") from error
         columns = self.retype(self.source, self.columns, self.ctx)
         if columns == self.columns:
             raise error
         return replace(self, columns=columns)
+
+
+_WAY_OUT = {
+    "date": "correct it, or for CSV set date_format",
+    "timestamp": "correct it, or for CSV set timestamp_format",
+    "timestamptz": "correct it (it needs an offset), or for CSV set timestamp_format with %z",
+}
 
 
 def drift(violation: Violation | None, extra: str) -> DriftError:
@@ -129,6 +138,7 @@ def drift(violation: Violation | None, extra: str) -> DriftError:
         f"column {violation.column.name}, row {violation.row}: {value!r} cannot be loaded as {word} "
         f"without loss{extra}",
         file=violation.file,
+        hint=_WAY_OUT.get(word, "correct it"),
     )
 
 

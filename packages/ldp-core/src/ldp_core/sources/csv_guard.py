@@ -8,6 +8,8 @@ What no branch takes is a violation. DuckDB's own casts are not enough: they tak
 
 from __future__ import annotations
 
+import re
+
 from ldp_core._duck import text
 from ldp_core.sources.csv_types import Cast
 
@@ -20,6 +22,8 @@ _REAL = (
     rf"|-?{_UNSIGNED}[eE][+-][0-9]+"  # 1e-07, 1e+16; a bare 1e3 is more likely a name than a number
 )
 _LENIENT_REAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_RUN_ON = re.compile(r"%-?[A-Za-z]%")
+"""Parts of a layout with nothing between them: ``2026112`` may be read in two ways."""
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _OFFSET = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
@@ -139,13 +143,26 @@ def _date(cast: Cast, x: str) -> list[Branch]:
 
 
 def _formatted(cast: Cast, x: str, type_: str) -> list[Branch]:
-    layout = text(cast.format or "")
-    parsed = f"try_strptime({x}, {layout})"
-    value = f"CAST({parsed} AS {type_})"
-    branches = [(f"strftime({parsed}, {layout}) = {x}", value)]
-    if cast.lenient:
-        branches.append((f"{parsed} IS NOT NULL AND year({parsed}) >= 1000", value))
+    """A declared or inferred layout; a time of day or nanoseconds that the type lacks are no match."""
+    layout = cast.format or ""
+    parsed = f"try_strptime({x}, {text(layout)})"
+    value, exact = _whole(parsed, layout, "make_timestamp")
+    value = f"CAST({value} AS {type_})"
+    if type_ == "DATE" and re.search("%-?[HIMSfgnpcXT]", layout):
+        exact += f" AND {value} = {parsed}"
+    sure = f"isfinite({parsed}){'' if cast.lossy else exact}"
+    branches = [(f"strftime({parsed}, {text(layout)}) = {x} AND {sure}", value)]
+    if cast.lenient and not _RUN_ON.search(layout):
+        branches.append((f"{sure} AND year({parsed}) >= 1000", value))
     return branches
+
+
+def _whole(parsed: str, layout: str, make: str) -> tuple[str, str]:
+    """What a layout reads in whole microseconds (cut, not rounded), and the test that nothing was cut."""
+    if "%n" not in layout:
+        return parsed, ""
+    nanos = f"epoch_ns({parsed})"
+    return f"{make}(({nanos} - ({nanos} % 1000 + 1000) % 1000) // 1000)", f" AND {nanos} % 1000 = 0"
 
 
 def _time(cast: Cast, x: str) -> list[Branch]:
@@ -185,9 +202,12 @@ def _timestamptz(cast: Cast, x: str) -> list[Branch]:
 
 
 def _zoned_format(cast: Cast, x: str) -> list[Branch]:
-    """A declared format with ``%z``: DuckDB's strptime gives an instant for it."""
-    parsed = f"try_strptime({x}, {text(cast.format or '')})"
-    return [(f"{parsed} IS NOT NULL", f"CAST({parsed} AS TIMESTAMPTZ)")]
+    """A layout with an offset: DuckDB's strptime gives an instant for it."""
+    layout = cast.format or ""
+    parsed = f"try_strptime({x}, {text(layout)})"
+    value, exact = _whole(parsed, layout, "make_timestamptz")
+    value = f"CAST({value} AS TIMESTAMPTZ)"
+    return [(f"isfinite({value}){'' if cast.lossy else exact}", value)]
 
 
 def _uuid(cast: Cast, x: str) -> list[Branch]:
@@ -203,7 +223,7 @@ def _nested(cast: Cast, x: str) -> list[Branch]:
 def _lossy(cast: Cast, x: str) -> list[Branch]:
     """``loss: allow``: digits may be rounded and times cut; a text that is no such value still fails."""
     if cast.format and "%" in cast.format:
-        return _KINDS[cast.kind](cast.with_options(lossy=False, lenient=True), x)
+        return _KINDS[cast.kind](cast.with_options(lenient=True), x)
     if cast.kind == "date":
         value = f"CAST(TRY_CAST({x} AS TIMESTAMP) AS DATE)"
     else:

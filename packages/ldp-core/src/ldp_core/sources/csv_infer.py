@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ldp_core._duck import text
 from ldp_core.sources.csv_guard import fits
+from ldp_core.sources.csv_layouts import LAYOUTS, WIDER, ambiguous, zoned
 from ldp_core.sources.csv_types import (
     BOOLEAN,
     DATE,
@@ -24,10 +25,6 @@ from ldp_core.sources.csv_types import (
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-_DAY_FIRST = ("%d.%m.%Y", "%d/%m/%Y", "%-d/%-m/%Y", "%d-%m-%Y")
-_MONTH_FIRST = ("%m/%d/%Y", "%-m/%-d/%Y", "%m-%d-%Y")
-_OTHER_DAYS = ("%Y/%m/%d", "%d-%b-%Y", "%d %b %Y")
 
 SCALES = range(2, 7)
 """Numbers of decimals that make a column a decimal."""
@@ -49,16 +46,20 @@ def candidates(
     """
     numbers = [decimal(18, scale) for scale in SCALES] + [decimal(38, scale) for scale in SCALES] + [DOUBLE]
     if date_format:
-        dates = [DATE.with_options(format=date_format)]
+        dates = [DATE.with_options(format=date_format, lenient=True)]
     else:
-        formats = (None, *_OTHER_DAYS, *_DAY_FIRST, *_MONTH_FIRST)
-        dates = [DATE.with_options(format=layout) for layout in formats]
+        dates = [DATE.with_options(format=layout) for layout in (None, *LAYOUTS)]
     if timestamp_format:
-        kind = TIMESTAMPTZ if "%z" in timestamp_format else TIMESTAMP
-        moments = [kind.with_options(format=timestamp_format)]
+        kind = TIMESTAMPTZ if zoned(timestamp_format) else TIMESTAMP
+        moments = [kind.with_options(format=timestamp_format, lenient=True)]
     else:
         moments = [kind.with_options(format=mark) for kind in (TIMESTAMP, TIMESTAMPTZ) for mark in (" ", "T")]
     return [LONG, *(number.with_options(comma=comma) for number in numbers), BOOLEAN, *dates, *moments]
+
+
+def layouts(cast: Cast) -> list[Cast]:
+    """The ways in which the dates of a column may be written whose type is known: ISO first."""
+    return [cast.with_options(format=layout) for layout in (None, *LAYOUTS)]
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _quick(cast: Cast) -> str:
     """``fits`` behind a test that is cheap and false for most values of other kinds."""
     first = None
     layout = (cast.format or "%Y-%m-%d").replace("%-", "%")
-    if cast.kind == "date" and layout[:1] == "%":
+    if cast.kind == "date" and not cast.lenient:
         mark = next((char for char in layout if char in "/.- "), "")
         first = f"strlen(x) <= 11 AND contains(x, {text(mark)})"
     if cast.kind in ("timestamp", "timestamptz") and cast.format in (" ", "T"):
@@ -129,10 +130,9 @@ def _quick(cast: Cast) -> str:
     return f"CASE WHEN {first} THEN {fits(cast, 'x')} ELSE false END" if first else fits(cast, "x")
 
 
-def ambiguous(holding: list[Cast]) -> bool:
-    """Whether days and months cannot be told apart: both orders hold for every value."""
-    layouts = {cast.format for cast in holding if cast.kind == "date"}
-    return bool(layouts & set(_DAY_FIRST)) and bool(layouts & set(_MONTH_FIRST))
+def unclear(holding: list[Cast]) -> bool:
+    """Whether days and months of dates cannot be told apart: both orders hold for every value."""
+    return ambiguous(cast.format for cast in holding if cast.kind == "date")
 
 
 def chain(evidence: Evidence) -> list[Cast]:
@@ -150,7 +150,7 @@ def chain(evidence: Evidence) -> list[Cast]:
 
 
 def stronger_first(possible: list[Cast], casts: tuple[Cast, ...]) -> list[Cast]:
-    """The candidates to count over the whole input: those still possible, and the weaker numbers below them.
+    """The candidates to count over the whole input: those still possible, and the weaker ones below them.
 
     Args:
         possible: What a sample left possible.
@@ -158,6 +158,8 @@ def stronger_first(possible: list[Cast], casts: tuple[Cast, ...]) -> list[Cast]:
     """
     wider = set(possible)
     for cast in possible:
+        if cast.kind == "date" and cast.format in WIDER:
+            wider |= {other for other in casts if other.format == WIDER[cast.format]}
         if cast.kind == "int":
             wider |= {other for other in casts if other.kind == "double"}
         if cast.kind == "decimal":

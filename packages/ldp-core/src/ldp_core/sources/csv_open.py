@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ldp_core.errors import ConfigError, DriftError
@@ -10,16 +10,18 @@ from ldp_core.sources._text import TextInput
 from ldp_core.sources.csv_extract import Column, CsvExtract, locate
 from ldp_core.sources.csv_infer import (
     Evidence,
-    ambiguous,
     candidates,
     chain,
     count_each,
     gather,
+    layouts,
     stronger_first,
+    unclear,
 )
 from ldp_core.sources.csv_input import CsvInput, open_input, total_size
+from ldp_core.sources.csv_layouts import zoned
 from ldp_core.sources.csv_sample import SMALL, sample_sql
-from ldp_core.sources.csv_types import TEXT, Cast, cast_of_arrow, cast_of_word
+from ldp_core.sources.csv_types import TEXT, UNKNOWN, Cast, cast_of_arrow, cast_of_word
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +48,7 @@ def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema |
         )
     )
     columns = typing.first(source, fixed_casts(spec, source, wanted), ctx)
+    _tell_unused(spec, columns, ctx)
     return CsvExtract(source, columns, ctx, typing.again)
 
 
@@ -82,9 +85,22 @@ def fixed_casts(spec: Spec, source: TextInput, wanted: pa.Schema | None) -> dict
 
 
 def _format(spec: Spec, cast: Cast) -> str | None:
-    key = {"date": "date_format", "timestamp": "timestamp_format", "timestamptz": "timestamp_format"}
-    found = spec.get(key[cast.kind]) if cast.kind in key else None
-    return None if found is None else str(found)
+    """The declared layout of a type; one with an offset is for instants, one without for local times."""
+    day: str | None = spec.get("date_format")
+    moment: str | None = spec.get("timestamp_format")
+    if moment and zoned(moment) != (cast.kind == "timestamptz"):
+        moment = None
+    return {"date": day, "timestamp": moment, "timestamptz": moment}.get(cast.kind)
+
+
+def _tell_unused(spec: Spec, columns: tuple[Column, ...], ctx: RunContext) -> None:
+    seen = {column.cast.format for column in columns}
+    if any(column.cast.kind == "unknown" for column in columns):
+        return
+    for key in ("date_format", "timestamp_format"):
+        layout = spec.get(key)
+        if layout and layout not in seen:
+            ctx.warn(f"{key} {layout!r}: no column has values that are all written like this")
 
 
 @dataclass(frozen=True)
@@ -102,25 +118,27 @@ class Typing:
 
         Columns of which the sample leaves doubt are counted over the whole input here.
         """
-        columns = [Column(name, fixed.get(name, TEXT), name in fixed) for name in source.names]
+        columns = [_column(name, fixed.get(name)) for name in source.names]
         open_ = [at for at, column in enumerate(columns) if not column.fixed]
-        if not open_:
+        dates = {at: layouts(column.cast) for at, column in enumerate(columns) if column.layout}
+        if not open_ and not dates:
             return tuple(columns)
         whole = total_size(source) <= SMALL
-        evidence = _run(
-            source, ctx, source.text_sql() if whole else sample_sql(source, ctx), open_, self.casts
-        )
+        sql = source.text_sql() if whole else sample_sql(source, ctx)
+        evidence = _run(source, ctx, sql, open_, self.casts) | _each(source, ctx, sql, dates)
         doubtful: dict[int, list[Cast]] = {}
-        for at in open_:
+        for at, seen in evidence.items():
             if whole:
-                columns[at] = self._decide(source, columns[at], at, evidence[at], ctx)
+                columns[at] = self._decide(source, columns[at], at, seen, ctx)
                 continue
-            possible = chain(evidence[at])
-            clear = bool(evidence[at].holding()) or not evidence[at].values or not possible
-            if possible and (not clear or ambiguous(possible)):
+            possible = chain(seen)
+            clear = bool(seen.holding()) or not seen.values or not possible
+            if at in dates and (not seen.holding() or unclear(possible)):
+                doubtful |= {at: dates[at]} if seen.values else {}
+            elif possible and (not clear or unclear(possible)):
                 doubtful[at] = stronger_first(possible, self.casts)
             elif possible:
-                columns[at] = Column(columns[at].name, possible[0])
+                columns[at] = replace(columns[at], cast=possible[0])
         if doubtful:
             self._count(source, columns, doubtful, ctx)
         return tuple(columns)
@@ -130,6 +148,8 @@ class Typing:
         changed = list(columns)
         options: dict[int, list[Cast]] = {}
         for at, column in enumerate(columns):
+            if column.layout:
+                options[at] = layouts(column.cast)
             if column.fixed or column.cast.kind == "text":
                 continue
             possible = [column.cast]
@@ -144,12 +164,7 @@ class Typing:
     def _count(
         self, source: TextInput, columns: list[Column], options: dict[int, list[Cast]], ctx: RunContext
     ) -> None:
-        import duckdb
-
-        try:
-            counted = count_each(ctx.con, source.text_sql(), options)
-        except duckdb.Error as error:
-            raise source.explain(error) or error from error
+        counted = _each(source, ctx, source.text_sql(), options)
         for at, evidence in counted.items():
             columns[at] = self._decide(source, columns[at], at, evidence, ctx)
 
@@ -158,12 +173,16 @@ class Typing:
     ) -> Column:
         """The type that the whole input shows; odd values are told of."""
         holding = evidence.holding()
-        if ambiguous(holding):
-            ctx.warn(
-                f"column {column.name}: loaded as text, because days and months of its dates cannot be told "
-                "apart; set date_format"
-            )
+        if not evidence.values:
+            return column if column.fixed else Column(column.name, UNKNOWN)
+        if unclear(holding):
+            what = "days and months of its dates cannot be told apart"
+            if column.fixed:
+                raise DriftError(f"column {column.name}: {what}", hint="for CSV set date_format")
+            ctx.warn(f"column {column.name}: loaded as text, because {what}; set date_format")
             return Column(column.name, TEXT)
+        if column.fixed:
+            return Column(column.name, max(evidence.fitting, key=lambda cast: evidence.fitting[cast]), True)
         if holding:
             return Column(column.name, holding[0])
         near = evidence.nearly()
@@ -183,6 +202,23 @@ class Typing:
         if ctx.strict:
             raise DriftError(line, hint=f"fix them, or declare columns: {{{column.name}: text}}")
         ctx.warn(f"{line}; loaded as text")
+
+
+def _column(name: str, cast: Cast | None) -> Column:
+    if cast is None:
+        return Column(name, TEXT)
+    return Column(name, cast, True, layout=cast.kind == "date" and cast.format is None)
+
+
+def _each(
+    source: TextInput, ctx: RunContext, sql: str, options: dict[int, list[Cast]]
+) -> dict[int, Evidence]:
+    import duckdb
+
+    try:
+        return count_each(ctx.con, sql, options)
+    except duckdb.Error as error:
+        raise source.explain(error) or error from error
 
 
 def _run(
