@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from ldp_core.errors import ConfigError, EngineNotFound
 
@@ -66,13 +66,16 @@ def is_local(uri: str) -> bool:
 def local_path(uri: str) -> Path:
     """The path behind a plain path or a ``file:`` URI.
 
+    Nothing is decoded: to pyiceberg and to DuckDB the ``%20`` of a URI is part of a name, too.
+
     Raises:
         ConfigError: It is the URI of an object store.
     """
     if not is_local(uri):
         raise ConfigError(f"{uri} is not a local path")
     if uri.lower().startswith("file:"):
-        return Path(unquote(urlsplit(uri).path))
+        path = uri[len("file:") :].removeprefix("//")
+        return Path(path.removeprefix("localhost") if path.startswith("localhost/") else path)
     return Path(uri)
 
 

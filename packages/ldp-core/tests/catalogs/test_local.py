@@ -193,3 +193,33 @@ def test_catalogs_below_a_folder(tmp_path: Path) -> None:
 def test_aliases_of_the_type(tmp_path: Path) -> None:
     one = loaded(tmp_path, type="LocalIceberg")
     assert load_table(one, "rides").scan().to_arrow().num_rows == 2
+
+
+def test_a_relative_folder_is_not_doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    [one] = catalogs_below(Path("wh"))
+    found = peek(one)
+    assert found is not None
+    assert found.tables() == [("nyc", "rides")]
+
+
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a%b", "a#b?c", "ü 'x\" [1]*"])
+@pytest.mark.parametrize("kind", ["local", "sql"])
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_any_folder_by_path_and_by_uri(tmp_path: Path, kind: str, scheme: str, name: str) -> None:
+    place = f"{scheme}{tmp_path / name}"
+    values = {"type": "local", "identifier": "nyc", "warehouse_path": place}
+    if kind == "sql":
+        values = {"type": "sql", "uri": "sqlite:///cat.db", "warehouse": place, "namespace": "nyc"}
+    one = Spec(values, tmp_path, "metadata.target.catalog")
+    catalog = open_catalog(one, create=True)
+    append(load_base(catalog, ("nyc", "rides"), new_table()), "r1", [1, 2])
+    assert look(one, "nyc", "rides") is not None
+    assert load_table(one, "rides").scan().to_arrow().num_rows == 2
+    assert {path.name for path in tmp_path.iterdir()} <= {name, "cat.db"}
+
+
+def test_a_local_catalog_in_an_object_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="s3://b/wh is no local folder"):
+        open_catalog(spec(tmp_path, warehouse_path="s3://b/wh"), create=True)

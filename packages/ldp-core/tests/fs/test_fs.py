@@ -18,7 +18,9 @@ def test_what_is_local() -> None:
         False,
         False,
     ]
-    assert fs.local_path("file:///a%20b/c") == Path("/a b/c")
+    for name in ("/a%20b/c", "/a b/c", "/a#b?c/d"):
+        assert fs.local_path(f"file://{name}") == Path(name)
+    assert fs.local_path("file://localhost/a") == Path("/a")
     assert fs.local_path("file:/a") == Path("/a")
     with pytest.raises(ConfigError):
         fs.local_path("s3://b/k")

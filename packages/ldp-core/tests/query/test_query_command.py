@@ -212,3 +212,48 @@ def test_a_repeated_query_imports_neither_pyiceberg_nor_pyarrow(rides: Any, home
     ]
     assert "pyiceberg" in outputs[0]
     assert outputs[1].endswith("22.0\n(1 row)\n[]\n")
+
+
+def test_only_the_target_of_a_config_matters(rides: Any, home: Path) -> None:
+    body = json.loads((home / "c.json").read_text())
+    body["identifier"] = ""
+    body["metadata"] |= {
+        "source": {"name": "r", "format": "NOSUCH"},
+        "quality": [{"check": "nosuch"}],
+        "wndow": 1,
+    }
+    (home / "c.json").write_text(json.dumps(body))
+    assert ldp("c.json", "select count(*) n from rides", "--format", "csv").stdout == "n\n3\n"
+    body["metadata"]["target"]["name"] = 7
+    body["metadata"]["target"]["write_mod"] = "append"
+    (home / "c.json").write_text(json.dumps(body))
+    with pytest.raises(LDPError) as error:
+        ldp("c.json", "from rides")
+    assert "target.name" in str(error.value)
+    assert "NOSUCH" not in str(error.value)
+
+
+def test_nanoseconds_and_intervals_are_whole(rides: Any) -> None:
+    sql = (
+        "select timestamp_ns '2026-01-01 10:00:00.123456789' a, "
+        "[timestamp_ns '2026-01-01 10:00:00.5'] b, interval 3 month c, 1 d, 2 d from rides limit 1"
+    )
+    assert ldp("c.json", sql, "--format", "csv").stdout.splitlines() == [
+        "a,b,c,d,d",
+        '2026-01-01 10:00:00.123456789,"[""2026-01-01 10:00:00.5""]",3 months,1,2',
+    ]
+
+
+def test_a_uuid_stays_one_in_parquet(rides: Any, home: Path) -> None:
+    one = "6b326690-401c-41b1-9d3c-2521cbbfbd5f"
+    sql = f"select uuid '{one}' u, interval 1 day i, ride_id > 1 b, null::uuid n from rides order by ride_id"
+    ldp("c.json", sql, "--output", "o.parquet", "--max-rows", "2")
+    table = pq.read_table(home / "o.parquet")
+    assert [str(field.type) for field in table.schema] == [
+        "extension<arrow.uuid>",
+        "string",
+        "bool",
+        "extension<arrow.uuid>",
+    ]
+    assert [str(value) for value in table["u"].to_pylist()] == [one, one]
+    assert table["n"].null_count == 2

@@ -15,6 +15,7 @@ def catalogs_below(folder: Path) -> list[Spec]:
 
     Hidden folders are left out. Looks at names only.
     """
+    folder = folder.absolute()
     found = sorted(_files(folder, _DEPTH))
     return [
         Spec(

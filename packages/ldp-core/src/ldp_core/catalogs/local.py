@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ldp_core.catalogs._peek import PeekedCatalog
 from ldp_core.catalogs._shapes import type_key
 from ldp_core.errors import Problem, TableNotFound
+from ldp_core.fs import is_local, local_path
 from ldp_core.shape import Key, Shape, Text
 from ldp_core.spi import Spec
 
@@ -40,8 +41,12 @@ class LocalProvider:
     shape = SHAPE
 
     def problems(self, spec: Spec) -> list[Problem]:
-        """An identifier that cannot name a file and a namespace."""
-        identifier = spec.get("identifier")
+        """An identifier that cannot name a file and a namespace, a warehouse that is no folder."""
+        identifier, warehouse = spec.get("identifier"), spec.get("warehouse_path")
+        if isinstance(warehouse, str) and not is_local(warehouse):
+            message = f"{warehouse} is no local folder, and a local catalog keeps its tables in one"
+            hint = "name a folder, or use type: sql or rest"
+            return [Problem(message, key="warehouse_path", hint=hint)]
         if not isinstance(identifier, str):
             return []
         if not identifier.strip() or any(not part.strip() for part in identifier.split(".")):
@@ -86,7 +91,7 @@ class LocalProvider:
 
     def warehouse(self, spec: Spec) -> Path:
         """The absolute warehouse folder."""
-        return Path(spec.path(str(spec.get("warehouse_path")))).absolute()
+        return Path(spec.path(str(local_path(str(spec.get("warehouse_path")))))).absolute()
 
 
 PROVIDER = LocalProvider()

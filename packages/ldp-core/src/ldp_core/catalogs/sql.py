@@ -109,9 +109,9 @@ def sqlite_file(spec: Spec) -> Path | None:
 
 
 def _warehouse(spec: Spec) -> str:
-    """The warehouse: a URI as it is written, or an absolute path."""
+    """The warehouse: the URI of an object store as it is written, or an absolute path."""
     text = str(spec.get("warehouse"))
-    return text if "://" in text else str(Path(spec.path(text)).absolute())
+    return str(Path(spec.path(str(local_path(text)))).absolute()) if is_local(text) else text
 
 
 PROVIDER = SqlProvider()

@@ -122,7 +122,7 @@ def config_table(file: str, env: str | None) -> Found:
     from ldp_core.config import Config
 
     config = Config.from_file(file, env=env)
-    config.validate()
+    config.validate("target")
     target = config.spec("target")
     if "catalog" not in target.values:
         raise ConfigError(
@@ -178,7 +178,7 @@ def _below(folder: Path, env: str | None) -> list[Spec]:
                 found.append(config_table(str(path), env).catalog)
             except LDPError:
                 continue
-    return [*found, *catalogs_below(folder.absolute())]
+    return [*found, *catalogs_below(folder)]
 
 
 def _identity(spec: Spec) -> str:

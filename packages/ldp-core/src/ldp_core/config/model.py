@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ldp_core.config import canonical
+from ldp_core.config.fitting import within
 from ldp_core.config.load import Document, load_document
 from ldp_core.config.names import entry_of
 from ldp_core.config.normal import normalise
@@ -138,13 +139,25 @@ class Config:
 
         return find_problems(self)
 
-    def validate(self) -> None:
+    def validate(self, part: str | None = None) -> None:
         """Refuse a config that has errors.
+
+        Args:
+            part: Only those that keep ``metadata.<part>`` from being read, such as ``target``.
 
         Raises:
             ConfigError: Carries every error.
         """
         errors = tuple(problem for problem in self.problems() if problem.severity == "error")
+        if part is not None:
+            around = ("", "apiVersion", "kind", "metadata")
+            errors = tuple(
+                problem
+                for problem in errors
+                if problem.file != self.name
+                or problem.key in around
+                or within(problem.key, f"metadata.{part}")
+            )
         if errors:
             raise ConfigError.from_problems(errors)
 

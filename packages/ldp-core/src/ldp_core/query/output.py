@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
-from ldp_core.errors import UsageError
+from ldp_core.errors import QueryError, UsageError
 from ldp_core.query.session import Query, unique_names
 
 FORMATS = ("table", "json", "csv", "parquet")
 _BATCH = 50_000
+_BYTES = "unhex(replace(CAST({column} AS VARCHAR), '-', ''))"
 
 
 @contextmanager
@@ -111,27 +112,39 @@ def write_csv(query: Query, out: IO[str], limit: int | None = None) -> int:
 
 
 def write_parquet(query: Query, path: Path, limit: int | None = None) -> int:
-    """One Parquet file, row group by row group.
+    """One Parquet file, row group by row group. An interval is text, and so is a UUID inside of a column.
 
     Returns:
         Rows written.
 
     Raises:
-        QueryError: The query fails while it runs.
+        QueryError: The query fails while it runs, or a type has no place in Parquet.
     """
     import duckdb
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    sql = query.sql if limit is None else f"SELECT * FROM (\n{query.sql}\n) LIMIT {limit}"
+    sql = query.cast({"UUID": _BYTES, "INTERVAL": "VARCHAR"})
+    uuids = [str(type) == "UUID" for type in query.con.sql(query.sql).types]
+    sql = sql if limit is None else f"SELECT * FROM (\n{sql}\n) LIMIT {limit}"
     count = 0
     try:
         reader = query.con.sql(sql).to_arrow_reader(_BATCH)
         names = unique_names(reader.schema.names)
-        schema = reader.schema.empty_table().rename_columns(names).schema
+        types = [
+            pa.uuid() if is_uuid else type for is_uuid, type in zip(uuids, reader.schema.types, strict=True)
+        ]
+        schema = pa.schema(list(zip(names, types, strict=True)))
         with pq.ParquetWriter(path, schema) as writer:
             for batch in reader:
-                writer.write_batch(batch.rename_columns(names))
+                columns = [
+                    column.cast(pa.binary(16)).cast(type) if is_uuid else column
+                    for is_uuid, column, type in zip(uuids, batch.columns, types, strict=True)
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
                 count += batch.num_rows
+    except pa.ArrowNotImplementedError as error:
+        raise QueryError(f"Parquet cannot hold a column of this query: {error}", hint="cast it") from error
     except duckdb.Error as error:
         from ldp_core._sql import query_error
 

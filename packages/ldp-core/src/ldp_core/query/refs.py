@@ -59,7 +59,7 @@ def _of_config(file: str, env: str | None) -> TableRef:
     from ldp_core.config import Config
 
     config = Config.from_file(file, env=env)
-    config.validate()
+    config.validate("target")
     if config.target_kind() != "ICEBERG":
         raise ConfigError(
             f"the target is {config.target_kind()}, and a query reads Iceberg tables",
@@ -100,7 +100,7 @@ def _of_catalogs(folder: Path) -> list[TableRef]:
     from ldp_core.catalogs.find import catalogs_below
 
     found = []
-    for catalog in catalogs_below(folder.absolute()):
+    for catalog in catalogs_below(folder):
         peeked = peek(catalog)
         if peeked is not None:
             found += [TableRef(catalog, space, name, str(folder)) for space, name in peeked.tables()]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _ALL = {"SHOW_REF"}
 _CATALOGUES = {"information_schema", "pg_catalog"}
+_TEXTS = dict.fromkeys(("TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIME_NS", "INTERVAL"), "VARCHAR")
 _HERE = {"", "main", "memory"}  # what may stand before a bare name: nothing, DuckDB's schema, its database
 
 
@@ -35,6 +37,29 @@ class Query:
     con: DuckDBPyConnection
     sql: str
 
+    def cast(self, forms: Mapping[str, str]) -> str:
+        """The SQL with some types of columns in another form.
+
+        Args:
+            forms: By the name of a type, at any depth of a column's, an expression over ``{column}`` for a
+                column of this type, or the name of a type to cast to.
+
+        Raises:
+            QueryError: It does not bind.
+        """
+        import duckdb
+
+        try:
+            relation = self.con.sql(self.sql)
+            names, types = relation.columns, [str(type) for type in relation.types]
+        except duckdb.Error as error:
+            raise _sql.query_error(error) from error
+        columns = [_cast(f"#{at + 1}", type, forms) for at, type in enumerate(types)]
+        if all(made.startswith("#") for made in columns):
+            return self.sql
+        selected = ", ".join(f"{made} AS {ident(name)}" for made, name in zip(columns, names, strict=True))
+        return f"SELECT {selected} FROM (\n{self.sql}\n)"
+
     def rows(self, size: int = 10_000) -> tuple[list[str], Iterator[list[tuple[Any, ...]]]]:
         """Run it.
 
@@ -42,7 +67,8 @@ class Query:
             size: Rows a chunk.
 
         Returns:
-            The column names, and chunks of rows as Python values, computed as they are asked for.
+            The column names, and chunks of rows as Python values, computed as they are asked for. What
+            Python has no type for (nanoseconds, intervals) is text.
 
         Raises:
             QueryError: It fails while it runs.
@@ -50,10 +76,19 @@ class Query:
         import duckdb
 
         try:
-            cursor = self.con.execute(self.sql)
+            cursor = self.con.execute(self.cast(_TEXTS))
         except duckdb.Error as error:
             raise _sql.query_error(error) from error
         return [column[0] for column in cursor.description or ()], _chunks(cursor, size)
+
+
+def _cast(column: str, type: str, forms: Mapping[str, str]) -> str:
+    form = forms.get(type)
+    if form is not None and "{column}" in form:
+        return form.format(column=column)
+    flat = {name: form for name, form in forms.items() if "{column}" not in form}
+    other = re.sub(rf"\b({'|'.join(flat)})\b", lambda match: flat[match[0]], type) if flat else type
+    return column if other == type else f"CAST({column} AS {other})"
 
 
 def _chunks(cursor: DuckDBPyConnection, size: int) -> Iterator[list[tuple[Any, ...]]]:
