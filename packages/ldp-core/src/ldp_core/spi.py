@@ -307,6 +307,7 @@ class TargetSession(Protocol):
         docs: Mapping[str, Any] | None = None,
         allow: Collection[str] = (),
         files: Sequence[str] = (),
+        once: bool = False,
     ) -> None:
         """What the config says besides the target; called before ``resolve``, or not at all.
 
@@ -314,6 +315,7 @@ class TargetSession(Protocol):
             docs: ``metadata.docs``, written with the load.
             allow: Source columns whose values may lose something (``loss: allow``).
             files: Parquet files that are the whole batch, untransformed: they may be taken as they are.
+            once: Gates judge the batch, and computed again it may hold other rows or another order.
         """
 
     def resolve(self, sql: str, schema: pa.Schema, *, follows_values: bool) -> Resolved:

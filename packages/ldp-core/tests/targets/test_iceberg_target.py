@@ -128,6 +128,14 @@ def test_a_run_that_publishes_nothing_leaves_nothing_behind(tmp_path):
     assert files(tmp_path) == before
 
 
+def test_a_value_whose_partition_its_type_cannot_hold_is_one_clear_line(tmp_path):
+    data = pa.table({"id": pa.array([5, -(2**31)], pa.int32())})
+    least = r"'id_trunc_3': truncate\[3\] of -2147483648 is -2147483649, which int cannot hold"
+    with pytest.raises(LDPError, match=least):
+        Run(tmp_path, data, partition_by=[{"column": "id", "transform": "truncate[3]"}]).load()
+    assert files(tmp_path) == []
+
+
 def test_another_partitioning_of_an_existing_table_only_warns(tmp_path):
     data = pa.table({"id": [1, 2], "ts": [datetime(2026, 8, 1), datetime(1969, 12, 31, 23)]})
     Run(tmp_path, data, partition_by=[{"column": "ts", "transform": "day"}]).load()

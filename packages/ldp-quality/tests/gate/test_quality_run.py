@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from ldp_core.catalogs import load_table
 from ldp_core.config import Config
-from ldp_core.errors import ConfigError, DataQualityError, TableNotFound
+from ldp_core.errors import ConfigError, DataQualityError, SourceError, TableNotFound
+from ldp_core.run.context import RunOptions
+from ldp_core.run.preview import preview
 from ldp_core.run.runner import run
 
 CSV = """ride_id,pickup_ts,fare
@@ -18,7 +20,7 @@ CSV = """ride_id,pickup_ts,fare
 """
 
 
-def config(folder: Path, quality: Any, csv: str = CSV) -> Config:
+def config(folder: Path, quality: Any, csv: str = CSV, **more: Any) -> Config:
     (folder / "r.csv").write_text(csv, "utf8")
     metadata = {
         "source": {"name": "rides", "format": "CSV", "path": "r.csv"},
@@ -29,6 +31,7 @@ def config(folder: Path, quality: Any, csv: str = CSV) -> Config:
             "catalog": {"identifier": "nyc", "warehouse_path": "wh"},
         },
         "quality": quality,
+        **more,
     }
     return Config.from_dict({"identifier": "rides", "metadata": metadata}, base_dir=folder)
 
@@ -75,4 +78,48 @@ def test_a_wrong_check_is_found_before_the_source_is_read(tmp_path: Path) -> Non
     loaded = config(tmp_path, [{"check": "range", "column": "fare", "min": 2, "max": 1}])
     (tmp_path / "r.csv").unlink()
     with pytest.raises(ConfigError, match="min \\(2\\) is greater than max \\(1\\)"):
+        run(loaded)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"check": "range", "column": "n", "max": 500},
+        {"check": "unique", "columns": ["n"]},
+        {"check": "accepted_values", "column": "n", "values": [1]},
+    ],
+)
+def test_a_transform_with_chance_is_judged_on_the_rows_that_it_wrote(tmp_path: Path, check: Any) -> None:
+    csv = "id\n" + "".join(f"{number}\n" for number in range(3000))
+    chance = [{"sql": "SELECT id, CAST(1000 * random() AS BIGINT) AS n FROM source WHERE random() < 0.5"}]
+    loaded = config(tmp_path, {"on_failure": "warn", "checks": [check]}, csv, transforms=chance)
+    report = run(loaded).quality
+    assert report is not None
+    table = load_table(loaded.spec("target").sub("catalog"), "rides")
+    written = table.scan().to_arrow().to_pydict()
+    rows = set(zip(written["id"], written["n"], strict=True))
+    samples = [sample["values"] for sample in report.to_dict()["results"][0]["samples"]]
+    assert len(samples) == 5
+    assert {(sample["id"], sample["n"]) for sample in samples} <= rows
+
+
+def test_a_source_that_changes_under_its_checks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "grow.py").write_text(
+        "from pathlib import Path\n\n"
+        "def more(batches):\n"
+        "    yield from batches\n"
+        f"    Path({str(tmp_path / 'r.csv')!r}).write_text('ride_id,pickup_ts,fare\\n')\n"
+    )
+    rising = [{"check": "monotonic", "column": "ride_id"}]
+    loaded = config(tmp_path, rising, transforms=[{"python": "grow:more"}])
+    with pytest.raises(SourceError, match=r"r\.csv changed while it was read"):
+        run(loaded)
+    assert data_files(tmp_path) == []
+
+
+def test_a_preview_counts_the_rows_of_the_source_as_a_run_does(tmp_path: Path) -> None:
+    fewer = [{"sql": "SELECT * FROM source WHERE fare > 6"}]
+    loaded = config(tmp_path, [{"check": "row_count", "equals": "source"}], transforms=fewer)
+    assert not preview(loaded, 5, RunOptions()).passed
+    with pytest.raises(DataQualityError, match="2 rows, expected == 3"):
         run(loaded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from ldp_core import fs
 from ldp_core.errors import LDPError, SourceError
 from ldp_core.plan.stages import Plan
 from ldp_core.spi import Extract, Resolved, RunContext, TargetSession
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 32
 """How often types may be mended; each time a column at least is decided for good."""
+_READ_AGAIN = ("CSV", "JSONL", "PARQUET")
 T = TypeVar("T")
 
 
@@ -22,7 +24,8 @@ def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
     wanted = None if plan.transforms else session.wanted
     extract = plan.read.source.open(plan.read.spec, ctx, wanted)
     whole = plan.read.kind == "PARQUET" and not plan.transforms
-    session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else ())
+    once = bool(plan.checks and plan.transforms and plan.transforms[-1].kind != "python")
+    session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else (), once=once)
     return extract
 
 
@@ -34,6 +37,22 @@ def _allowed(plan: Plan) -> tuple[str, ...]:
         for name, declared in columns.items()
         if isinstance(declared, Mapping) and declared.get("loss") == "allow"
     )
+
+
+def rows_read(plan: Plan, ctx: RunContext, extract: Extract, rows_in: int) -> int:
+    """Rows of the source, of which ``rows_in`` came out of the transforms."""
+    if extract.rows is not None:
+        return extract.rows
+    if not plan.transforms:
+        return rows_in
+    return int(ctx.con.execute(f"SELECT count(*) FROM (\n{extract.sql}\n)").fetchall()[0][0])
+
+
+def stamps(plan: Plan, extract: Extract) -> list[tuple[int, int]]:
+    """Size and time of the local files that gates read again, to see whether they changed meanwhile."""
+    files = extract.files if plan.checks and plan.read.kind in _READ_AGAIN else ()
+    local = [fs.local_path(file) for file in files if fs.is_local(file)]
+    return [(found.st_size, found.st_mtime_ns) for found in (path.stat() for path in local)]
 
 
 def each_round(

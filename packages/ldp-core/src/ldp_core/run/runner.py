@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from ldp_core.clock import Clock, system_clock
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, NoData, TableChanged
+from ldp_core.errors import DataQualityError, NoData, SourceError, TableChanged
 from ldp_core.plan.build import build
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
-from ldp_core.run.extract import each_round, interrupt_of, open_source
+from ldp_core.run.extract import each_round, interrupt_of, open_source, rows_read, stamps
 from ldp_core.run.observe import Observer
 from ldp_core.run.result import PipelineResult
 from ldp_core.spi import (
@@ -143,27 +143,32 @@ def _load_once(
 ) -> _Loaded:
     session = plan.write.target.open(plan.write.spec, ctx, plan.write.mode)
     try:
-        extract, resolved, staged = _stage(plan, ctx, session)
-        rows_read = _rows_read(plan, ctx, extract, staged)
-        observer.extracted(rows_read, resolved.schema)
-        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, rows_read))
+        extract = open_source(plan, ctx, session)
+        seen = stamps(plan, extract)
+        extract, resolved, staged = _stage(plan, ctx, session, extract)
+        read = rows_read(plan, ctx, extract, staged.rows_in)
+        observer.extracted(read, resolved.schema)
+        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, read))
+        if stamps(plan, extract) != seen:
+            raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         gates.refuse(verdicts)
         if staged.rows == 0:
-            raise NoData(_nothing(plan, rows_read))
+            raise NoData(_nothing(plan, read))
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
-        wrote = session.publish(staged, _summary(plan, ctx, rows_read, staged))
+        wrote = session.publish(staged, _summary(plan, ctx, read, staged))
         observer.published(wrote)
-        return _Loaded(rows_read, staged.rows_in, wrote, verdicts, resolved.notes)
+        return _Loaded(read, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
         session.discard()
 
 
-def _stage(plan: Plan, ctx: RunContext, session: TargetSession) -> tuple[Extract, Resolved, Staged]:
+def _stage(
+    plan: Plan, ctx: RunContext, session: TargetSession, extract: Extract
+) -> tuple[Extract, Resolved, Staged]:
     """Write the rows where nobody sees them, with better types when the first ones did not hold."""
-    extract = open_source(plan, ctx, session)
 
     def attempt(resolved: Resolved) -> Staged:
         try:
@@ -173,14 +178,6 @@ def _stage(plan: Plan, ctx: RunContext, session: TargetSession) -> tuple[Extract
             raise
 
     return each_round(plan, ctx, session, extract, attempt)
-
-
-def _rows_read(plan: Plan, ctx: RunContext, extract: Extract, staged: Staged) -> int:
-    if extract.rows is not None:
-        return extract.rows
-    if not plan.transforms:
-        return staged.rows_in
-    return int(ctx.con.execute(f"SELECT count(*) FROM (\n{extract.sql}\n)").fetchall()[0][0])
 
 
 def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) -> Batch:

@@ -7,17 +7,16 @@ pyiceberg's own transforms from one row of each file.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
+import struct
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ldp_core._duck import ident, text
-from ldp_core.tables._murmur import bucket_of_long
+from ldp_core.errors import LDPError
+from ldp_core.tables._murmur import bucket_of_bytes, bucket_of_long, decimal_bytes
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.typedef import Record
@@ -42,12 +41,12 @@ def path_of(schema: Schema, field_id: int) -> tuple[str, ...]:
     return search(schema.fields, ()) or ()
 
 
-def keys(con: DuckDBPyConnection, spec: PartitionSpec, schema: Schema) -> list[str]:
+def keys(spec: PartitionSpec, schema: Schema) -> list[str]:
     """SQL over published columns, one a partition field, that differs where partition values differ."""
-    return [_key(con, field, schema) for field in spec.fields if str(field.transform) != "void"]
+    return [_key(field, schema) for field in spec.fields if str(field.transform) != "void"]
 
 
-def _key(con: DuckDBPyConnection, field: PartitionField, schema: Schema) -> str:
+def _key(field: PartitionField, schema: Schema) -> str:
     from pyiceberg import types as ice
     from pyiceberg.transforms import BucketTransform, TruncateTransform
 
@@ -61,11 +60,11 @@ def _key(con: DuckDBPyConnection, field: PartitionField, schema: Schema) -> str:
     if isinstance(transform, BucketTransform):
         if whole is not None:
             return bucket_of_long(whole, transform.num_buckets)
-        return f"{_bucket_function(con, transform.num_buckets, kind)}({_plain(value, kind)})"
+        return bucket_of_bytes(_bytes(value, kind), transform.num_buckets)
     if isinstance(transform, TruncateTransform):
         width = transform.width
         if isinstance(kind, ice.DecimalType):
-            whole = f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+            whole = _unscaled(value)
         if whole is not None:
             number = f"CAST({whole} AS HUGEINT)"
             return f"({number} - (({number} % {width}) + {width}) % {width})"
@@ -111,46 +110,19 @@ def _calendar(value: str, kind: IcebergType, word: str) -> str:
     return f"({micros} // 3600000000 - CASE WHEN {micros} % 3600000000 < 0 THEN 1 ELSE 0 END)"
 
 
-def _plain(value: str, kind: IcebergType) -> str:
+def _bytes(value: str, kind: IcebergType) -> str:
+    """A BLOB of what Iceberg hashes."""
     from pyiceberg import types as ice
-
-    return f"CAST({value} AS VARCHAR)" if isinstance(kind, ice.UUIDType) else value
-
-
-def _bucket_function(con: DuckDBPyConnection, buckets: int, kind: IcebergType) -> str:
-    """A function of the connection that gives the bucket of texts, bytes and decimals."""
-    from duckdb.func import PythonUDFType
-    from pyiceberg import types as ice
-
-    bucket = _bucket(buckets, kind)
-
-    def apply(values: Any) -> Any:
-        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        found = whole.dictionary_encode()
-        return pa.array([bucket(value) for value in found.dictionary.to_pylist()], pa.int32()).take(
-            found.indices
-        )
-
-    name = f"ldp_bucket_{uuid.uuid4().hex}"
-    if isinstance(kind, ice.DecimalType):
-        given = f"DECIMAL({kind.precision},{kind.scale})"
-    else:
-        given = "VARCHAR" if isinstance(kind, ice.StringType | ice.UUIDType) else "BLOB"
-    con.create_function(name, apply, [given], "INTEGER", type=PythonUDFType.ARROW)
-    return name
-
-
-def _bucket(buckets: int, kind: IcebergType) -> Callable[[Any], int | None]:
-    """The bucket of one value; by murmur3 itself, where pyiceberg's transform would take 20 times as long."""
-    import mmh3
-    from pyiceberg import types as ice
-    from pyiceberg.transforms import BucketTransform
 
     if isinstance(kind, ice.DecimalType):
-        return BucketTransform(buckets).transform(kind)
+        return decimal_bytes(_unscaled(value))
     if isinstance(kind, ice.UUIDType):
-        return lambda value: (mmh3.hash(uuid.UUID(value).bytes) & 0x7FFFFFFF) % buckets
-    return lambda value: (mmh3.hash(value) & 0x7FFFFFFF) % buckets
+        return f"unhex(replace(CAST({value} AS VARCHAR), '-', ''))"
+    return f"encode({value})" if isinstance(kind, ice.StringType) else value
+
+
+def _unscaled(value: str) -> str:
+    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
 def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) -> Record:
@@ -171,8 +143,24 @@ def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) 
             continue
         kind = schema.find_type(field.source_id)
         value = internal(row, path)
-        values.append(_normal(field.transform.transform(kind)(value)))
+        values.append(_stored(field, kind, _normal(field.transform.transform(kind)(value)), value))
     return Record(*values)
+
+
+def _stored(field: PartitionField, kind: Any, value: Any, source: Any) -> Any:
+    """The value, which its type must hold: what truncate makes of the least numbers may be less."""
+    from pyiceberg.conversions import to_bytes
+
+    try:
+        if value is not None:
+            to_bytes(field.transform.result_type(kind), value)
+    except (OverflowError, struct.error) as error:
+        raise LDPError(
+            f"partition field {field.name!r}: {field.transform} of {source} is {value}, "
+            f"which {kind} cannot hold",
+            hint="correct the value, or partition by something else",
+        ) from error
+    return value
 
 
 def internal(row: pa.RecordBatch | pa.Table, path: tuple[str, ...]) -> Any:

@@ -89,6 +89,7 @@ class FileSession:
         docs: Mapping[str, Any] | None = None,
         allow: Collection[str] = (),
         files: Sequence[str] = (),
+        once: bool = False,
     ) -> None:
         """Nothing of it concerns a file."""
 

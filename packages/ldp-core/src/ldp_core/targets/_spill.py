@@ -1,4 +1,4 @@
-"""Spills: the batch of an upsert as one Parquet file in the run's folder, in input order."""
+"""Spills: a batch as one Parquet file in the run's folder, in input order."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ def spill(ctx: RunContext, sql: str) -> tuple[Path, int]:
     return path, int(ctx.con.fetchall()[0][0])
 
 
+def kept(ctx: RunContext, sql: str) -> str:
+    """A SELECT of the rows of ``sql``, computed once and kept in their order in the run's folder."""
+    return _rows(spill(ctx, sql)[0])
+
+
+def _rows(path: Path) -> str:
+    return f"SELECT * FROM read_parquet({text(str(path))}, hive_partitioning=false)"
+
+
 def spill_upsert(
     ctx: RunContext,
     spec: Spec,
@@ -41,14 +50,14 @@ def spill_upsert(
     while row.casefold() in {name.casefold() for name in fitted.schema.names}:
         row = "_" + row
     path, rows_in = spill(ctx, f"SELECT *, row_number() OVER () - 1 AS {ident(row)} FROM ({fitted.sql}) AS s")
-    source = f"SELECT * FROM read_parquet({text(str(path))})"
+    source = _rows(path)
     rows = rows_in
     keep = spec.get("dedupe")
     if keep:
         order = [*columns_of(spec, "order_by"), row]
         kept = upsert.deduplicated(source, keys, str(keep).lower(), order)
         path, rows = spill(ctx, f"SELECT * FROM ({kept}) ORDER BY {ident(row)}")
-        source = f"SELECT * FROM read_parquet({text(str(path))})"
+        source = _rows(path)
     else:
         upsert.refuse_duplicates(ctx.con, source, keys, table)
     columns = ", ".join(ident(name) for name in fitted.schema.names)

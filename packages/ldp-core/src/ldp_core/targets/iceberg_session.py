@@ -23,6 +23,7 @@ from ldp_core.targets._changes import Plan, append, overwrite, upserted
 from ldp_core.targets._drift import explained
 from ldp_core.targets._register import name_mapping, register
 from ldp_core.targets._rows import empty_sql, parquet_sql
+from ldp_core.targets._spill import kept, spill_upsert
 from ldp_core.targets.iceberg import columns_of, live_rows
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class IcebergSession:
         self.docs: Mapping[str, Any] = {}
         self.allow: Collection[str] = ()
         self.files: Sequence[str] = ()
+        self.once = False
         if self.base is not None:
             sweep(self.base)
             self._warn_partitioning(self.base)
@@ -69,6 +71,7 @@ class IcebergSession:
         docs: Mapping[str, Any] | None = None,
         allow: Collection[str] = (),
         files: Sequence[str] = (),
+        once: bool = False,
     ) -> None:
         """What the config says besides the target.
 
@@ -76,8 +79,9 @@ class IcebergSession:
             docs: ``metadata.docs``; goes into the table in the commit of the load.
             allow: Source columns with ``loss: allow``.
             files: Parquet files that are the whole batch, untransformed: they may be taken as they are.
+            once: The rows are computed once, and kept in their order for the gates.
         """
-        self.docs, self.allow, self.files = docs or {}, tuple(allow), tuple(files)
+        self.docs, self.allow, self.files, self.once = docs or {}, tuple(allow), tuple(files), once
 
     def resolve(self, sql: str, schema: pa.Schema, *, follows_values: bool) -> Resolved:
         """Fit rows to the table; writes and creates nothing.
@@ -132,6 +136,8 @@ class IcebergSession:
             self.stage_.__enter__()
             if self.mode == "upsert":
                 return self._spill(plan, fitted, losses)
+            if self.once:
+                fitted = replace(fitted, sql=kept(self.ctx, fitted.sql))
             with self.ctx.progress.step(f"write {self.place.label}"):
                 written = self._registered(plan, fitted) or plan.write(fitted.sql, self.stage_.folder)
         paths = [file.file_path for file in written.files]
@@ -223,8 +229,6 @@ class IcebergSession:
         return fitted.counted(self.ctx.con.execute(query).fetchall()[0])
 
     def _spill(self, plan: Plan, fitted: Fitted, losses: tuple[Loss, ...]) -> Staged:
-        from ldp_core.targets._spill import spill_upsert
-
         return spill_upsert(self.ctx, self.spec, plan, fitted, losses, self.keys, self.place.label)
 
     def _warn_partitioning(self, base: Base) -> None:
