@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ldp_core import registry
 from ldp_core.config import Config
 from ldp_core.errors import ConfigError, DataQualityError, LDPError, NoData, SourceNotFound
 from ldp_core.run.registered import run_config
 from ldp_core.targets.formats import Iceberg
 
 Project = Callable[..., Path]
+needs_quality = pytest.mark.skipif(
+    registry.find("ldp.gates", "quality") is None, reason="needs ldp-quality, which brings the gate"
+)
 
 
 def table(name: str = "rides") -> Iceberg:
@@ -47,6 +51,7 @@ def test_the_snapshot_reconciles_the_rows_of_an_upsert(project: Project) -> None
     assert rows == [{"id": 1, "v": "a"}, {"id": 2, "v": "y"}, {"id": 3, "v": "c"}]
 
 
+@needs_quality
 def test_a_blocked_batch_leaves_nothing_behind(project: Project) -> None:
     quality = {"on_failure": "fail", "checks": [{"check": "range", "column": "fare", "min": 6}]}
     with pytest.raises(DataQualityError) as caught:
@@ -62,6 +67,7 @@ def test_a_blocked_batch_leaves_nothing_behind(project: Project) -> None:
     assert (data_files(), [item["snapshot_id"] for item in table().snapshots()]) == before
 
 
+@needs_quality
 def test_warn_publishes_and_says_so(project: Project) -> None:
     quality = {"on_failure": "warn", "checks": [{"check": "range", "column": "fare", "min": 6}]}
     result = run_config(project(quality=quality))
@@ -71,6 +77,7 @@ def test_warn_publishes_and_says_so(project: Project) -> None:
     assert any("range(fare)" in line for line in result.warnings)
 
 
+@needs_quality
 def test_the_gate_speaks_before_an_empty_batch_is_refused(project: Project) -> None:
     header = "ride_id,pickup_ts,fare\n"
     with pytest.raises(DataQualityError):
@@ -124,6 +131,7 @@ def test_a_transform_that_breaks_is_one_clear_line(project: Project) -> None:
     assert not table().exists()
 
 
+@needs_quality
 def test_any_name_of_a_column_works_from_end_to_end(project: Project) -> None:
     names = ['a"b', "sélect", "from", "a b", "__row", "c1", "'; DROP TABLE x; --", "*", "1"]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
@@ -143,6 +151,7 @@ def test_a_failing_sink_is_a_warning(project: Project) -> None:
     assert any("jsonl" in line for line in result.warnings)
 
 
+@needs_quality
 def test_events_tell_the_run_without_its_rows(project: Project) -> None:
     result = run_config(
         project(observability={"sinks": ["jsonl"]}, quality=[{"check": "row_count", "min": 1}])

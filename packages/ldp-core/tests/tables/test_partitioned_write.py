@@ -72,7 +72,7 @@ def test_keys_differ_exactly_where_icebergs_values_differ(kind, transform):
         data = pa.table({"c": pa.array(column, arrow)})
         layout = layout_of(data, {"column": "c", "transform": transform})
         con.register("src", data)
-        (key,) = keys(con, layout.spec, layout.schema)
+        (key,) = keys(layout.spec, layout.schema)
         found = con.execute(f"SELECT {key} FROM src").fetchall()
         wanted = [record(layout.spec, layout.schema, data.slice(at, 1))[0] for at in range(len(data))]
         assert len(set(found)) == len({(value is None, value) for value in wanted})

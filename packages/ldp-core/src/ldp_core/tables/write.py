@@ -114,9 +114,9 @@ def _ids(field_id: int, kind: IcebergType) -> str:
     return "{" + ", ".join([f"__duckdb_field_id: {field_id}", *parts]) + "}"
 
 
-def key_columns(con: DuckDBPyConnection, layout: Layout) -> list[tuple[str, str]]:
+def key_columns(layout: Layout) -> list[tuple[str, str]]:
     """(name, SQL) of the partition keys; the names are none of the table's."""
-    found = partition_sql.keys(con, layout.spec, layout.schema)
+    found = partition_sql.keys(layout.spec, layout.schema)
     return [(unused(layout, f"__p{number}"), key) for number, key in enumerate(found)]
 
 
@@ -132,7 +132,7 @@ def _copy(con: DuckDBPyConnection, sql: str, layout: Layout, place: str) -> Writ
     """One ``COPY``: the fastest way to local files."""
     folder = fs.local_path(place)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    keys = key_columns(con, layout)
+    keys = key_columns(layout)
     options = [
         "FORMAT parquet",
         f"COMPRESSION {layout.codec}",

@@ -37,7 +37,7 @@ def write_batches(con: DuckDBPyConnection, sql: str, layout: Layout, place: str)
     """
     schema = file_schema(layout.schema)
     columns = ", ".join(ident(name) for name in schema.names)
-    keys = key_columns(con, layout)
+    keys = key_columns(layout)
     code = " || '|' || ".join(f"coalesce(CAST({key} AS VARCHAR), 'null')" for _, key in keys) or "''"
     name = unused(layout, "__p")
     query = f"SELECT {columns}, {code} AS {ident(name)} FROM ({sql}) AS b"
