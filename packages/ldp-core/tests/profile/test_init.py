@@ -165,3 +165,59 @@ def test_a_pair_of_columns_may_be_the_key(here: Path) -> None:
         "columns": ["day", "city"],
         "evidence": "all 84 rows differ in the pair",
     } in found["checks"]
+
+
+def loads(config: str) -> int:
+    from ldp_core.run.runner import run as load
+
+    return int(load(Config.from_file(Path(config))).rows_written)
+
+
+def test_numbers_that_are_none_are_in_no_range(here: Path) -> None:
+    pq.write_table(
+        pa.table({"a": [1, 2], "f": [1.5, float("nan")], "g": [0.5, float("inf")]}), here / "t.parquet"
+    )
+    found = json.loads(run("t.parquet", "--json").output)
+    assert [check["column"] for check in found["checks"] if check["check"] == "range"] == ["g"]
+    assert loads("t.yaml") == 2
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_with_other_columns_are_put_together_by_name(here: Path, kind: str) -> None:
+    (here / "in").mkdir()
+    for name, columns in (("a", {"id": [1], "v": [2]}), ("b", {"w": ["x"], "id": [2]})):
+        if kind == "csv":
+            row = ",".join(str(value[0]) for value in columns.values())
+            (here / f"in/{name}.csv").write_text(f"{','.join(columns)}\n{row}\n")
+        else:
+            pq.write_table(pa.table(columns), here / f"in/{name}.parquet")
+    found = json.loads(run("in", "--json").output)
+    assert [column["name"] for column in found["columns"]] == ["id", "v", "w"]
+    assert Config.from_file(here / "in.yaml").spec("source").get("files") == {"union": "by_name"}
+    assert loads("in.yaml") == 2
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_an_encoding_is_guessed_and_that_is_told(here: Path, encoding: str) -> None:
+    (here / "t.csv").write_bytes("id,nm\n1,é\n".encode(encoding))
+    assert f"encoding {encoding} is a guess" in run("t.csv").output
+    config = Config.from_file(here / "t.yaml")
+    assert config.spec("source").get("encoding") == encoding
+    assert loads("t.yaml") == 1
+
+
+def test_files_that_are_left_out_are_told(here: Path) -> None:
+    (here / "in").mkdir()
+    (here / "in/a.csv").write_text("id\n1\n")
+    pq.write_table(pa.table({"id": [1]}), here / "in/b.parquet")
+    found = json.loads(run("in", "--json").output)
+    assert found["warnings"] == ["only .parquet files are read, not a.csv"]
+    assert "# Look at this: only .parquet files are read, not a.csv" in (here / "in.yaml").read_text()
+
+
+def test_no_type_is_drawn_from_no_row(here: Path) -> None:
+    (here / "t.csv").write_text("id,v\n")
+    run("t.csv")
+    assert Config.from_file(here / "t.yaml").spec("source").get("columns") is None
+    (here / "t.csv").write_text("id,v\n1,2\n")
+    assert loads("t.yaml") == 1

@@ -196,7 +196,8 @@ def test_json_is_cast_to_the_table_or_drifts(lab: Any) -> None:
     [
         ("", "t.json: the file is empty"),
         (" \n", "t.json: holds no object"),
-        ('{"a": 1}\n{"a":\n', "t.json:3: is not valid JSON"),
+        ('{"a": 1}\n{"a":}\n{"a": 2}\n', "t.json:2: is not valid JSON"),
+        ('[{"a": 1},\n{"a":}]', "t.json: record 2 is not valid JSON"),
         ('{"a": 1}\n[1]\n', "t.json: record 2 is an array, not an object"),
         ('{"a": 1, "a": 2}\n', "t.json: record 1 has a key twice"),
         ('{"a": 1, "A": 2}\n', "t.json: keys 'a' and 'A' differ only in case"),

@@ -120,7 +120,7 @@ def draft(
     """
     from ldp_core.run.context import Lines, RunOptions, open_context
 
-    kind, path = _kind(data)
+    kind, path, left_out = _kind(data)
     identifier = name or _identifier(path)
     config = output or Path(f"{identifier}.yaml")
     if config.suffix.lower() not in (".yaml", ".yml"):
@@ -131,17 +131,18 @@ def draft(
     options = RunOptions(memory_limit=memory_limit, progress=progress)
     base = Path.cwd()
     with open_context(base, options, warnings) as ctx:
-        source = registry.load("ldp.sources", kind)
-        spec = Spec({"name": identifier, "path": path}, base, "metadata.source")
-        extract, stored = _store(source.open(spec, ctx, None), ctx, path)
-        found = _look(ctx, stored, config, data, kind, tuple(warnings.found))
-        text = _yaml(found, extract, identifier, path, catalog, namespace)
+        extract, stored, said = _read(kind, {"name": identifier, "path": path}, base, ctx)
+        lines = [*left_out, *warnings.found]
+        if "encoding" in said:
+            lines.append(f"it is not UTF-8; encoding {said['encoding']} is a guess")
+        found = _look(ctx, stored, config, data, kind, tuple(dict.fromkeys(lines)))
+        text = _yaml(found, extract, identifier, {"path": path, **said}, catalog, namespace)
     _write(config, text)
     return found
 
 
-def _kind(data: str) -> tuple[str, str]:
-    """The format of a file or folder, and the path that a source reads it by."""
+def _kind(data: str) -> tuple[str, str, list[str]]:
+    """The format of a file or folder, the path that a source reads it by, and which files that leaves out."""
     files = fs.expand(data)
     if not files:
         raise SourceNotFound(f"no file found: {data}")
@@ -153,9 +154,12 @@ def _kind(data: str) -> tuple[str, str]:
         )
     ending = max(known, key=lambda one: (known[one], one))
     if len({KINDS.get(one) for one in kinds}) == 1:
-        return KINDS[ending], data
+        return KINDS[ending], data, []
+    others = [file.rsplit("/", 1)[-1] for file in files if _ending(file) != ending]
+    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+    left_out = f"only {ending} files are read, not {', '.join(others[:5])}{more}"
     ends = {_full_ending(file) for file in files if _ending(file) == ending}
-    return KINDS[ending], f"{data.rstrip('/')}/*{ends.pop() if len(ends) == 1 else f'{ending}*'}"
+    return KINDS[ending], f"{data.rstrip('/')}/*{ends.pop() if len(ends) == 1 else f'{ending}*'}", [left_out]
 
 
 def _full_ending(file: str) -> str:
@@ -178,6 +182,37 @@ def _identifier(path: str) -> str:
         stem = Path(path).resolve().name
     word = re.sub(r"\W+", "_", stem.lower()).strip("_") or "data"
     return word if not word[0].isdigit() else f"t_{word}"
+
+
+def _read(
+    kind: str, keys: dict[str, Any], base: Path, ctx: RunContext
+) -> tuple[Extract, str, dict[str, Any]]:
+    """The open source, SQL of its rows, and what had to be said of it: other columns, another encoding."""
+    said: dict[str, Any] = {}
+    encodings = iter(("cp1252", "latin-1"))
+    while True:
+        spec = Spec({**keys, **said}, base, "metadata.source")
+        try:
+            extract, stored = _store(
+                registry.load("ldp.sources", kind).open(spec, ctx, None), ctx, keys["path"]
+            )
+            return extract, stored, said
+        except SourceError as error:
+            hint = error.hint or ""
+            if "by_name" in hint and "files" not in said:
+                said["files"] = {"union": "by_name"}
+            elif "set encoding" in hint and said.get("encoding") not in ("latin-1", "utf-16"):
+                said["encoding"] = "utf-16" if _marked_utf16(keys["path"]) else next(encodings)
+            else:
+                raise
+
+
+def _marked_utf16(path: str) -> bool:
+    from ldp_core.sources import _files
+
+    file = fs.expand(path)[0]
+    with _files.open_stream(file, _files.compression_of(file)) as stream:
+        return stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
 
 
 def _store(extract: Extract, ctx: RunContext, path: str) -> tuple[Extract, str]:
@@ -214,7 +249,12 @@ def _look(
 
 
 def _yaml(
-    found: Found, extract: Extract, identifier: str, path: str, catalog: str | None, namespace: str
+    found: Found,
+    extract: Extract,
+    identifier: str,
+    source: dict[str, Any],
+    catalog: str | None,
+    namespace: str,
 ) -> str:
     from ldp_core.profile.write import Draft, to_yaml
 
@@ -224,8 +264,13 @@ def _yaml(
         Draft(
             identifier=identifier,
             what=f"Drawn from {rows} and {len(found.profile.columns)} columns of {found.data}.",
-            source={"format": found.format, "path": _relative(path, found.config), **_dialect(extract)},
-            columns=_columns(found, extract),
+            source={
+                "format": found.format,
+                **source,
+                "path": _relative(source["path"], found.config),
+                **_dialect(extract),
+            },
+            columns=_columns(found, extract) if found.profile.rows else {},
             catalog=catalog or local,
             keys=found.profile.keys,
             partition=found.partition,

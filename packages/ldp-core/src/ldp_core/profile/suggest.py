@@ -72,10 +72,11 @@ def checks(profile: Profile) -> list[Suggestion]:
     """A first set of checks; all hold for the rows that were looked at."""
     found: list[Suggestion] = []
     if profile.rows:
-        found.append(Suggestion({"check": "row_count", "min": 1}, f"{_count(profile.rows)} rows were seen"))
+        seen = "1 row was" if profile.rows == 1 else f"{_count(profile.rows)} rows were"
+        found.append(Suggestion({"check": "row_count", "min": 1}, f"{seen} seen"))
     full = [column.name for column in profile.columns if not column.nulls]
     if profile.rows and full:
-        evidence = f"no value is missing in {_count(profile.rows)} rows"
+        evidence = f"no value is missing in {_count(profile.rows)} row{'s' if profile.rows > 1 else ''}"
         found.append(Suggestion({"check": "not_null", "columns": full}, evidence))
     chosen = key(profile)
     if chosen and profile.rows > 1:
@@ -95,12 +96,19 @@ def _of_column(column: ColumnProfile) -> list[Suggestion]:
     body: dict[str, Any]
     if column.values is not None:
         body = {"check": "accepted_values", "column": column.name, "values": list(column.values)}
-        return [Suggestion(body, f"only {len(column.values)} different values occur")]
+        number = len(column.values)
+        return [
+            Suggestion(
+                body, "only this value occurs" if number == 1 else f"only {number} different values occur"
+            )
+        ]
     if column.pattern is not None:
         words, pattern = column.pattern
         body = {"check": "regex", "column": column.name, "pattern": pattern}
         return [Suggestion(body, f"every value is {words}")]
-    if column.is_number and column.min is not None and column.min >= 0:
+    if (
+        column.is_number and column.min is not None and column.min >= 0 and column.max == column.max
+    ):  # NaN is in no range
         body = {"check": "range", "column": column.name, "min": 0}
         return [Suggestion(body, f"values run from {column.min} to {column.max}")]
     return []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ldp_core.spi import RunContext, Spec
 
 _MAX_OBJECT = 64 * 2**20
-_MALFORMED = re.compile(r'JSON.* in file "(.+?)".*?in (?:line|record/value) (\d+): (.*)')
+_MALFORMED = re.compile(r'JSON.* in file "(.+?)".*?in (line|record/value) (\d+): (.*)')
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,10 @@ def json_error(error: Exception, shown: dict[str, str]) -> LDPError | None:
     if match := re.search(r"ldp-twice:(\d+)", message):
         return SourceError(f"record {match[1]} has a key twice", file=only)
     if match := _MALFORMED.search(message):
-        return SourceError(
-            f"is not valid JSON: {match[3].strip()}", file=shown.get(match[1], match[1]), line=int(match[2])
-        )
+        file, at = shown.get(match[1], match[1]), int(match[3]) - 1  # DuckDB counts one too many
+        if match[2] == "line":
+            return SourceError(f"is not valid JSON: {match[4].strip()}", file=file, line=at)
+        return SourceError(f"record {at} is not valid JSON: {match[4].strip()}", file=file)
     if "maximum_object_size" in message:
         return SourceError(f"an object is larger than {_MAX_OBJECT // 2**20} MB", file=only)
     return None

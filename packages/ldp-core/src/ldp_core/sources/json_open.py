@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = frozenset({"BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"})
 _NESTED = frozenset({"OBJECT", "ARRAY"})
-_INNER = {"UBIGINT": "BIGINT", "HUGEINT": "DECIMAL(38,0)", "NULL": "VARCHAR", "JSON": "VARCHAR"}
+_INNER = {"UBIGINT": "BIGINT", "HUGEINT": "DECIMAL(38,0)", "JSON": "VARCHAR"}
 
 
 def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
@@ -33,7 +33,7 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
     columns = [
         Column(key.name, fixed[key.name], True)
         if key.name in fixed
-        else Column(key.name, _nested(source, key, ctx) or TEXT)
+        else Column(key.name, _nested(source, key, ctx, _nested_type(wanted, key.name)) or TEXT)
         for key in seen
     ]
     options = {
@@ -60,6 +60,16 @@ def _flat(wanted: pa.Schema | None) -> pa.Schema | None:
     if wanted is None:
         return None
     return pa.schema([column for column in wanted if not pa.types.is_nested(column.type)])
+
+
+def _nested_type(wanted: pa.Schema | None, name: str) -> pa.DataType | None:
+    """The type of a nested column of the table, or None."""
+    import pyarrow as pa
+
+    if wanted is None or name not in wanted.names:
+        return None
+    found = wanted.field(name).type
+    return found if pa.types.is_nested(found) else None
 
 
 def _options(key: Seen) -> list[Cast]:
@@ -103,8 +113,15 @@ def _tell(key: Seen, what: str, ctx: RunContext) -> None:
     ctx.warn(f"{line}; loaded as text")
 
 
-def _nested(source: JsonInput, key: Seen, ctx: RunContext) -> Cast | None:
-    """The cast of a column of objects or arrays: the structure of all its values; None keeps the text."""
+def _nested(source: JsonInput, key: Seen, ctx: RunContext, wanted: pa.DataType | None) -> Cast | None:
+    """The cast of a column of objects or arrays: the structure of all its values; None keeps the text.
+
+    Where the input has no value, the table's type fills the gap.
+    """
+    import pyarrow as pa
+
+    if not key.kinds and wanted is not None:
+        return Cast("unknown", "VARCHAR", nested=pa.null())
     if not key.kinds or not key.kinds <= _NESTED or len(key.kinds) > 1:
         return None
     if key.long_digits:
@@ -113,7 +130,8 @@ def _nested(source: JsonInput, key: Seen, ctx: RunContext) -> Cast | None:
     rows = ctx.con.execute(
         f"SELECT json_group_structure(json_extract(json, ?)) FROM {source.objects_sql()}", [pointer(key.name)]
     ).fetchall()
-    structure = _plain(json.loads(rows[0][0]))
+    found = json.loads(rows[0][0])
+    structure = _plain({} if found == "JSON" else found, wanted)  # objects, none of which has a key
     if structure is None:
         return None
     body = json.dumps(structure)
@@ -123,12 +141,23 @@ def _nested(source: JsonInput, key: Seen, ctx: RunContext) -> Cast | None:
     return Cast("nested", "JSON", format=body, nested=empty.schema.field(0).type)
 
 
-def _plain(structure: Any) -> Any:
-    """A structure in types that a table has; None where it has an object without keys."""
+def _plain(structure: Any, wanted: pa.DataType | None) -> Any:
+    """A structure in types that a table has; None where it has an object without keys.
+
+    What has no value is ``NULL`` where the table says its type, else text.
+    """
+    import pyarrow as pa
+
     if isinstance(structure, dict):
-        inner = {name: _plain(value) for name, value in structure.items()}
+        known = {f.name: f.type for f in wanted} if wanted is not None and pa.types.is_struct(wanted) else {}
+        inner = {name: _plain(value, known.get(name)) for name, value in structure.items()}
+        if not inner and known:
+            return {next(iter(known)): "NULL"}
         return inner if inner and None not in inner.values() else None
     if isinstance(structure, list):
-        items = [_plain(value) for value in structure]
+        item = wanted.value_type if wanted is not None and pa.types.is_list(wanted) else None
+        items = [_plain(value, item) for value in structure]
         return None if None in items else items
+    if structure == "NULL":
+        return "VARCHAR" if wanted is None else "NULL"
     return _INNER.get(structure, structure)
