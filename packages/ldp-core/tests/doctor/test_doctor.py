@@ -66,6 +66,16 @@ def test_environment_variables_that_are_not_set(tmp_path: Path, monkeypatch: pyt
     assert "s3cret" not in repr(lines)
 
 
+def test_the_environment_variables_of_a_named_catalog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAKE_TOKEN", raising=False)
+    lake = "{type: rest, uri: 'http://127.0.0.1:1', namespace: nyc, token_env: LAKE_TOKEN}"
+    (tmp_path / "ldp.yaml").write_text(f"catalogs:\n  lake: {lake}\n")
+    (bad,) = [line for line in examine_config(config(tmp_path, "lake")) if not line.ok]
+    assert (bad.found, bad.fix) == ("LAKE_TOKEN is not set", "export LAKE_TOKEN=...")
+
+
 def test_every_mistake_of_a_config(tmp_path: Path) -> None:
     path = tmp_path / "rides.yaml"
     path.write_text("identifier: rides\nmetadata:\n  sourc: {}\n")

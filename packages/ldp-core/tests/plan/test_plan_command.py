@@ -74,6 +74,27 @@ def test_a_plan_follows_the_table(folder: Path, capsys: pytest.CaptureFixture[st
     assert "2 rows, snapshot" in capsys.readouterr().out
 
 
+def test_a_table_that_cannot_be_read_is_not_called_absent(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "old").mkdir()
+    for name in ("c.json", "r.csv"):
+        (folder / "old" / name).write_text(json.dumps(body()) if name == "c.json" else "ride_id\n1\n")
+    assert main(["run", "old/c.json"]) == 0
+    (folder / "old").rename(folder / "new")
+    capsys.readouterr()
+    answer = told(capsys, "new/c.json")
+    assert answer["state"] == {"exists": None, "rows": None, "snapshot_id": None}
+    [note] = answer["notes"]
+    assert note.startswith("a run cannot begin: nyc.rides was written below")
+    assert main(["plan", "new/c.json"]) == 0
+    assert "does not exist yet" not in capsys.readouterr().out
+    assert main(["doctor", "new/c.json"]) == 1
+    assert "its folder was moved to" in capsys.readouterr().out
+    assert main(["tables", "new"]) == 0
+    assert "warning: nyc.rides was written below" in capsys.readouterr().err
+
+
 def test_every_problem_at_once_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "c.yaml").write_text(
         "identifier: rides\n"

@@ -56,7 +56,8 @@ def tables(places: tuple[str, ...], env: str | None, as_json: bool) -> None:
     print_table(columns, [[row.get(name) for name in columns] for row in rows])
     for row in rows:
         if "error" in row:
-            warn(f"{row['table']}: {row['error']}")
+            named = row["table"] in row["error"]
+            warn(row["error"] if named else f"{row['table']}: {row['error']}")
 
 
 @click.command()

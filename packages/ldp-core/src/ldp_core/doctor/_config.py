@@ -33,10 +33,12 @@ def examine_config(path: str, *, env: str | None = None) -> list[DoctorLine]:
     if errors:
         return [DoctorLine(False, "config", str(problem), problem.hint) for problem in errors]
     lines = [DoctorLine(True, "config", f"{config.identifier}: {config.route()}")]
-    lines += _environment(config.metadata)
+    ends = {name: config.spec(name) for name in ("source", "target")}
+    lines += _environment({**config.metadata, **{name: spec.values for name, spec in ends.items()}})
     lines += _source(config)
-    lines += _end("source", config.spec("source"))
-    lines += _end("target", config.spec("target"))
+    for name, spec in ends.items():
+        lines += _end(name, spec)
+    lines += _target(config)
     lines += _plugin_lines(config)
     return list(dict.fromkeys(lines))
 
@@ -79,6 +81,16 @@ def _source(config: Config) -> Iterator[DoctorLine]:
         yield DoctorLine(False, "source", missing, "put it there, or mend metadata.source")
     else:
         yield DoctorLine(True, "source", source.describe(spec))
+
+
+def _target(config: Config) -> Iterator[DoctorLine]:
+    """Whether the target, where it can be looked at without a client, is whole."""
+    try:
+        notes = registry.load("ldp.targets", config.target_kind()).describe(config.spec("target")).notes
+    except LDPError as error:
+        notes = (str(error),)
+    for note in notes:
+        yield DoctorLine(False, "target", note)
 
 
 def _end(name: str, spec: Spec) -> Iterator[DoctorLine]:

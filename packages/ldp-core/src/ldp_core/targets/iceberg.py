@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.catalogs.access import ALIASES, GROUP, namespace, peek, type_of
-from ldp_core.errors import ConfigError, LDPError, Problem
+from ldp_core.errors import ConfigError, LDPError, Problem, TableNotFound
 from ldp_core.shape import Bool, Key, ListOf, Named, Shape, Text
 from ldp_core.spi import RunContext, Spec, TargetInfo, TargetSession
 from ldp_core.tables.partition import parse
@@ -119,8 +119,10 @@ class IcebergTarget:
             return TargetInfo(**info)  # type: ignore[arg-type]
         try:
             found = peeked.metadata(owner, name)
-        except LDPError:
+        except TableNotFound:
             found = None
+        except LDPError as error:
+            return TargetInfo(**info, notes=(f"a run cannot begin: {error}",))  # type: ignore[arg-type]
         if found is None:
             return TargetInfo(**info, exists=False)  # type: ignore[arg-type]
         snapshot_id, rows = _current(found.data)
