@@ -90,6 +90,7 @@ def test_the_hint_for_properties_names_properties_env() -> None:
         f"https://h/db?x=1&password={SECRET}",
         f"https://h/db?access_token={SECRET}",
         f"abfss://c@a.dfs.core.windows.net/x?sig={SECRET}",
+        f"https://b.s3.amazonaws.com/x.csv?X-Amz-Date=1&X-Amz-Signature={SECRET}",
     ],
 )
 def test_secrets_inside_uris(text: str) -> None:

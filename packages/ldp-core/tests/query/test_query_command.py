@@ -257,3 +257,11 @@ def test_a_uuid_stays_one_in_parquet(rides: Any, home: Path) -> None:
     ]
     assert [str(value) for value in table["u"].to_pylist()] == [one, one]
     assert table["n"].null_count == 2
+
+
+def test_a_nested_namespace_is_told_as_sql_writes_it(load: Callable[..., Any], home: Path) -> None:
+    load("rides", pa.table({"id": [1]}), catalog="a.b")
+    with pytest.raises(QueryError) as error:
+        ldp("rides.json", "from a.b.rides")
+    assert error.value.hint == 'tables: "a.b".rides'
+    assert ldp("rides.json", 'select id from "a.b".rides', "--format", "csv").stdout == "id\n1\n"

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ldp_core import _duck
 from ldp_core._progress import SILENT
 from ldp_core.catalogs import load_table
+from ldp_core.config import Config
 from ldp_core.errors import CommitConflict, ConfigError, DriftError, LDPError, NoData
 from ldp_core.ids import new_id
 from ldp_core.spi import RunContext, Spec
@@ -415,3 +416,24 @@ def test_a_file_of_one_partition_is_copied_and_one_with_nulls_besides_is_not(tmp
         assert same_bytes(tmp_path, path) == copied
     assert table(tmp_path).scan(row_filter="ts is null").to_arrow().num_rows == 3
     assert table(tmp_path).scan(row_filter="ts >= '2026-08-01T00:00:00'").to_arrow().num_rows == 5
+
+
+@pytest.mark.parametrize("name", ["../../esc", "a/b", "a\\b", "..", ".", "a\nb"])
+@pytest.mark.parametrize("kind", ["local", "sql"])
+def test_no_name_leads_out_of_the_warehouse(tmp_path: Path, kind: str, name: str) -> None:
+    place = tmp_path / "deep" / "wh"
+    local = {"identifier": "nyc", "warehouse_path": str(place)}
+    sql = {"type": "sql", "uri": f"sqlite:///{tmp_path}/cat.db", "warehouse": str(place), "namespace": "nyc"}
+    catalog = local if kind == "local" else sql
+    with pytest.raises(ConfigError, match="names a folder"):
+        Iceberg(name, catalog).put(pa.table({"id": [1]}))
+    metadata = {
+        "source": {"name": "r", "format": "CSV", "path": "r.csv"},
+        "target": {"name": name, "format": "ICEBERG", "catalog": catalog},
+    }
+    problems = Config.from_dict({"identifier": "r", "metadata": metadata}, tmp_path).problems()
+    assert [problem.key for problem in problems] == ["metadata.target.name"]
+    if kind == "sql" and "/" in name:
+        with pytest.raises(ConfigError, match="names a folder"):
+            Iceberg("rides", {**sql, "namespace": name.replace("..", "x")}).put(pa.table({"id": [1]}))
+    assert list(tmp_path.iterdir()) == []

@@ -46,6 +46,9 @@ class SqlProvider:
     def problems(self, spec: Spec) -> list[Problem]:
         """A database that is neither SQLite nor PostgreSQL, a SQLite catalog in memory, no namespace."""
         found = namespace_problems(spec)
+        namespace = spec.get("namespace") or spec.get("identifier")
+        if isinstance(namespace, str) and re.search(r"[/\\\0]", namespace):
+            found.append(Problem(f"{namespace!r} names a folder, too: no slashes", key="namespace"))
         uri = spec.get("uri")
         if not isinstance(uri, str):
             return found

@@ -35,6 +35,7 @@ _SEPARATED = "|".join(
         ("private", "key"),
         ("connection", "string"),
         ("sig",),
+        ("signature",),
     )
 )
 _USERINFO = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s:/?#@'\"]*):(?!\d+(?:[/?#]|$))([^\s'\"]+)@")

@@ -191,9 +191,14 @@ def _named(tables: Sequence[TableRef], tree: Any) -> list[TableRef]:
     return [ref for ref in tables if ref.name.casefold() in bare or ref.label.casefold() in full]
 
 
+def _spelled(ref: TableRef) -> str:
+    """A table as SQL names it: the dots of a namespace need quotes."""
+    return f"{ident(ref.namespace)}.{ref.name}" if "." in ref.namespace else ref.label
+
+
 def _with_tables(error: QueryError, tables: Sequence[TableRef]) -> QueryError:
     """The same error, and what tables there are, where it says that one does not exist."""
     if "Table with name" not in error.message or "does not exist" not in error.message:
         return error
-    known = ", ".join(sorted(ref.label for ref in tables))
+    known = ", ".join(sorted(_spelled(ref) for ref in tables))
     return QueryError(error.message.split(" Did you mean")[0], hint=f"tables: {known}")

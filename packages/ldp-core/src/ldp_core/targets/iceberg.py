@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.catalogs.access import ALIASES, GROUP, namespace, peek, type_of
@@ -83,8 +84,10 @@ class IcebergTarget:
     shape = SHAPE
 
     def problems(self, spec: Spec) -> list[Problem]:
-        """An upsert without keys, a dedupe without an upsert, partition fields that cannot be."""
-        found = []
+        """A name that is a path, an upsert without keys, a dedupe without an upsert, partition fields that
+        cannot be.
+        """
+        found = _name_problems(spec)
         mode, keys = mode_of(spec), columns_of(spec, "join_cols")
         if mode == "upsert" and not keys:
             found.append(Problem(_needs_keys(spec), key="join_cols"))
@@ -132,12 +135,14 @@ class IcebergTarget:
         """Begin a load; creates nothing.
 
         Raises:
-            ConfigError: An upsert without join_cols, or partition fields that cannot be.
+            ConfigError: A name that is a path, an upsert without join_cols, partition fields that cannot be.
             CatalogError: The catalog does not answer.
         """
         from ldp_core.targets.iceberg_session import IcebergSession
 
         chosen = mode_of(spec, mode)
+        for problem in _name_problems(spec):
+            raise ConfigError(problem.message, key=f"{spec.key}.name", file=spec.file)
         if chosen not in MODES:
             raise ConfigError(
                 f"unknown write_mode {chosen!r}; expected {', '.join(MODES)}", key=f"{spec.key}.write_mode"
@@ -156,6 +161,15 @@ def columns_of(spec: Spec, key: str) -> list[str]:
     """A list of column names, also where the config has a single one."""
     value = spec.get(key) or []
     return [value] if isinstance(value, str) else [str(name) for name in value]
+
+
+def _name_problems(spec: Spec) -> list[Problem]:
+    """The name of a table is the name of its folder: it may not lead to another one."""
+    name = str(spec.get("name"))
+    if name in (".", "..") or re.search(r"[/\\\x00-\x1f]", name):
+        message = f"{name!r} names a folder, too: no slashes, no control characters, no dots alone"
+        return [Problem(message, key="name")]
+    return []
 
 
 def _needs_keys(spec: Spec) -> str:
