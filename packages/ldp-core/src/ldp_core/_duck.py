@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.errors import UsageError
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
@@ -43,17 +45,25 @@ def connect(
         threads: Worker threads; the number of CPUs this process may use by default.
         database: A file, or memory.
         read_only: For a file.
+
+    Raises:
+        UsageError: The limit is no size.
     """
     import duckdb
 
+    limit = memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or DEFAULT_MEMORY_LIMIT
     config: dict[str, Any] = {
-        "memory_limit": memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or DEFAULT_MEMORY_LIMIT,
+        "memory_limit": limit,
         "temp_directory": str(temp_directory or tempfile.gettempdir()),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "threads": threads or _cpus(),
     }
-    con = duckdb.connect(database, read_only=read_only, config=config)
+    try:
+        con = duckdb.connect(database, read_only=read_only, config=config)
+    except duckdb.ParserException as error:
+        said = "--memory-limit" if memory_limit else "LDP_MEMORY_LIMIT"
+        raise UsageError(f"{said}: {limit!r} is no size", hint="write one such as 400MB or 2GB") from error
     con.execute("SET TimeZone='UTC'")
     return con
 

@@ -13,6 +13,7 @@ from ldp_core import registry
 from ldp_core.config import Config
 from ldp_core.config import pipeline as shapes
 from ldp_core.errors import ConfigError, PipelineNotFound
+from ldp_core.plan.build import problems as plan_problems
 
 RIDES = """\
 identifier: rides
@@ -197,6 +198,7 @@ def test_sections_of_absent_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shapes, "sections", lambda: ["docs"])
     [text] = said(config(quality=[]))
     assert text == "metadata.quality: needs ldp-quality, which is not installed; pip install ldp-quality"
+    assert [str(problem) for problem in plan_problems(config(quality=[]))] == [text]
 
 
 def test_own_keys_of_metadata() -> None:

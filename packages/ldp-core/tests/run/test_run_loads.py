@@ -87,6 +87,14 @@ def test_the_gate_speaks_before_an_empty_batch_is_refused(project: Project) -> N
     assert not table().exists()
 
 
+def test_a_memory_limit_that_is_no_size_is_one_line(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LDP_MEMORY_LIMIT", "lots")
+    with pytest.raises(LDPError, match="LDP_MEMORY_LIMIT: 'lots' is no size; write one such as 400MB"):
+        run_config(project())
+
+
 def test_types_are_mended_when_late_values_do_not_hold(project: Project) -> None:
     lines = [f"{number},{number}" for number in range(60_000)]
     lines += ["60000,2.5", "60001,x1"] * 600

@@ -28,7 +28,7 @@ def catalog() -> None:
 def test(file: str, env: str | None, as_json: bool) -> None:
     """Open a catalog and list what is in it. Creates nothing.
 
-    FILE is a config, or a JSON or YAML file that holds a catalog alone.
+    SPEC is a JSON or YAML file that holds a catalog alone.
     """
     from ldp_core.catalogs.access import open_catalog, type_of
     from ldp_core.commands._lookup import namespaces_of

@@ -11,7 +11,13 @@ from ldp_core._output import json_option, memory_option, note, print_json, progr
 
 @click.command()
 @click.argument("data", metavar="FILE|FOLDER")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT.yaml", help="The config.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT.yaml",
+    help="The config; NAME.yaml by default.",
+)
 @click.option("--name", help="The name of the pipeline and of its table; the file's name by default.")
 @click.option("--catalog", metavar="NAME", help="A catalog of ldp.yaml; a local one by default.")
 @click.option("--namespace", default="lake", show_default=True, help="The namespace in a local catalog.")

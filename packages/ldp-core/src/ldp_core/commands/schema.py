@@ -20,7 +20,7 @@ def schema(kind: str) -> None:
     from ldp_core.config.pipeline import KINDS, pipeline_shape
 
     if kind not in KINDS:
-        raise UsageError(f"unknown kind {kind!r}; the kinds are {list(KINDS)}")
+        raise UsageError(f"unknown kind {kind!r}; the kinds are {', '.join(KINDS)}")
     if kind != "Pipeline":
         raise UsageError(f"the kind {kind} belongs to a package that is not installed", hint=_package(kind))
     print_json(render(pipeline_shape(), title=f"LDP {kind}"))

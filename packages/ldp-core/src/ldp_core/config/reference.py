@@ -82,6 +82,8 @@ def _linked(keys: tuple[Key, ...]) -> Iterator[Key]:
     for key in keys:
         if key.name in sections():
             yield replace(key, doc=f"[{key.name}](#{key.name}): {key.doc}")
+        elif key.name == "transforms":
+            yield replace(key, doc=f"[transforms](#transforms): {key.doc}")
         elif key.name not in SECTION_DOCS:
             yield key
 

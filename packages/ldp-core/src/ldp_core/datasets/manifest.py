@@ -173,7 +173,9 @@ class Store:
             known = ", ".join(self.names()) or "none"
             raise QueryError(f"there is no dataset {name!r}; datasets: {known}")
         if version is not None and version not in versions:
-            raise QueryError(f"dataset {name!r} has no version {version}; versions: {versions}")
+            raise QueryError(
+                f"dataset {name!r} has no version {version}; versions: {', '.join(map(str, versions))}"
+            )
         return self.read(name, versions[-1] if version is None else version)
 
     def write(self, manifest: Manifest) -> str:

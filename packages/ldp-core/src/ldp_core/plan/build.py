@@ -18,7 +18,9 @@ def problems(config: Config, mode: str | None = None) -> tuple[Problem, ...]:
 
     ``run`` and ``plan`` both ask here and nowhere else, so that one refuses what the other refuses.
     """
-    found = [*config.problems(), *_missing_gates(config)]
+    found = [*config.problems()]
+    told = {problem.key for problem in found}
+    found += [problem for problem in _missing_gates(config) if problem.key not in told]
     if mode is not None and not _errors(found):
         found += _mode_problems(config, mode)
     return tuple(dict.fromkeys(found))
