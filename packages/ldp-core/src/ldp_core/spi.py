@@ -114,6 +114,9 @@ class Extract(Protocol):
     def files(self) -> tuple[str, ...]:
         """The files behind it, where they are files."""
 
+    def losses(self) -> tuple[Loss, ...]:
+        """What the casts in ``sql`` change because the config allows it, counted over the source."""
+
     def after(self, error: Exception) -> Extract:
         """Answer a DuckDB error met while reading ``sql``.
 

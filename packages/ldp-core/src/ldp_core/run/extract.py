@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from ldp_core import fs
-from ldp_core.errors import LDPError, SourceError
+from ldp_core.errors import ConfigError, LDPError, SourceError
 from ldp_core.plan.stages import Plan
 from ldp_core.spi import Extract, Resolved, RunContext, TargetSession
 
@@ -25,13 +25,23 @@ def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
     extract = plan.read.source.open(plan.read.spec, ctx, wanted)
     whole = plan.read.kind == "PARQUET" and not plan.transforms
     once = bool(plan.checks and plan.transforms and plan.transforms[-1].kind != "python")
-    session.tell(docs=plan.docs, allow=_allowed(plan), files=extract.files if whole else (), once=once)
+    session.tell(
+        docs=plan.docs, allow=_allowed(plan, extract), files=extract.files if whole else (), once=once
+    )
     return extract
 
 
-def _allowed(plan: Plan) -> tuple[str, ...]:
-    """Columns whose values may lose something: ``columns: {fare: {type: ..., loss: allow}}``."""
-    columns = plan.read.spec.get("columns") or {}
+def _allowed(plan: Plan, extract: Extract) -> tuple[str, ...]:
+    """Columns whose values may lose something: ``columns: {fare: {loss: allow}}``."""
+    spec = plan.read.spec
+    columns = spec.get("columns") or {}
+    for name in columns:
+        if name not in extract.schema.names:
+            raise ConfigError(
+                f"the source has no column {name!r}; it has {', '.join(extract.schema.names)}",
+                file=spec.file,
+                key=f"{spec.key}.columns.{name}",
+            )
     return tuple(
         name
         for name, declared in columns.items()

@@ -13,7 +13,7 @@ from ldp_core._duck import ident
 from ldp_core.errors import ConfigError, Problem, SourceError
 from ldp_core.plan.stages import Check, Read, Reshape, Write
 from ldp_core.shape import Shape
-from ldp_core.spi import Extract, PreparedGate, RunContext, Spec
+from ldp_core.spi import Extract, Loss, PreparedGate, RunContext, Spec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +53,10 @@ class TableExtract:
     @property
     def files(self) -> tuple[str, ...]:
         """None: it is in memory."""
+        return ()
+
+    def losses(self) -> tuple[Loss, ...]:
+        """None: its values are read as they are."""
         return ()
 
     def after(self, error: Exception) -> Extract:

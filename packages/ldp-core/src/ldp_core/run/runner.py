@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ldp_core.clock import Clock, system_clock
@@ -158,6 +158,7 @@ def _load_once(
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
+        staged = replace(staged, losses=(*extract.losses(), *staged.losses))
         wrote = session.publish(staged, _summary(plan, ctx, read, staged))
         observer.published(wrote)
         return _Loaded(read, staged.rows_in, wrote, verdicts, resolved.notes)

@@ -13,7 +13,7 @@ from ldp_core.errors import SourceError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ldp_core.spi import Extract
+    from ldp_core.spi import Extract, Loss
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ class TypedExtract:
     files: tuple[str, ...] = ()
     explain: Callable[[Exception], Exception | None] | None = None
     follows_values: bool = False
+
+    def losses(self) -> tuple[Loss, ...]:
+        """None: the target counts what it changes."""
+        return ()
 
     def after(self, error: Exception) -> Extract:
         """Nothing can be typed better: the error, explained where the source can."""

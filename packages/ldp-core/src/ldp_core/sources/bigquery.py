@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError, EngineNotFound, Problem, SourceError, SourceNotFound
 from ldp_core.shape import Key, Shape, Text
+from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,7 @@ SHAPE = Shape(
         Key("query", Text(), "The query itself."),
         Key("engine", Text(choices=("BIGQUERY",), ignore_case=True), "BIGQUERY, with the format JSON."),
         Key("credentials", CREDENTIALS, "The key file; the environment's credentials by default."),
+        LOSSES,
     ),
     exactly_one=(("path", "query"),),
 )

@@ -17,11 +17,30 @@ if TYPE_CHECKING:
 
 COLUMN = Shape(
     keys=(
-        Key("type", Text(), "The column's type.", required=True),
+        Key("type", Text(), "The column's type; the table's, or that of its values, by default."),
         Key("loss", Text(choices=("allow",)), "allow: digits may be rounded and times cut."),
     ),
     doc="A column's type, and whether values may lose something on the way into it.",
 )
+
+LOSSES = Key(
+    "columns",
+    MapOf(
+        Shape(
+            keys=(
+                Key(
+                    "loss",
+                    Text(choices=("allow",)),
+                    "allow: digits may be rounded and times cut.",
+                    required=True,
+                ),
+            ),
+            doc="What values may lose on the way into the table.",
+        )
+    ),
+    "Columns whose values may lose something, by name.",
+)
+"""The ``columns`` of sources that know their types."""
 
 FILES = Shape(
     keys=(

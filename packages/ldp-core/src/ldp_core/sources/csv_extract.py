@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ldp_core.spi import RunContext
+    from ldp_core.spi import Loss, RunContext
+
+
+_NUMBER = re.compile(r"[+-]?[0-9.,]+([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,23 @@ class CsvExtract:
         """The files."""
         return self.source.files
 
+    def losses(self) -> tuple[Loss, ...]:
+        """The values of columns with ``loss: allow`` that are not exactly what the text says."""
+        from ldp_core.spi import Loss
+
+        loose = {at: column for at, column in enumerate(self.columns) if column.cast.lossy}
+        if not loose:
+            return ()
+        counts = ", ".join(
+            f"count(c{at}) FILTER (NOT {fits(column.cast.with_options(lossy=False), f'c{at}')})"
+            for at, column in loose.items()
+        )
+        changed = self.ctx.con.execute(f"SELECT {counts} FROM ({self.source.text_sql()})").fetchall()[0]
+        return tuple(
+            Loss(column.name, "cast", "string", column.cast.word, number)
+            for column, number in zip(loose.values(), changed, strict=True)
+        )
+
     def after(self, error: Exception) -> CsvExtract:
         """Better types after a wrong guess; see ``Extract.after``.
 
@@ -121,11 +142,18 @@ class CsvExtract:
         return replace(self, columns=columns)
 
 
-_WAY_OUT = {
+_WAYS = {
     "date": "correct it, or for CSV set date_format",
     "timestamp": "correct it, or for CSV set timestamp_format",
     "timestamptz": "correct it (it needs an offset), or for CSV set timestamp_format with %z",
 }
+
+
+def _way_out(violation: Violation) -> str:
+    column = violation.column
+    if column.cast.kind in ("int", "decimal", "float", "double") and _NUMBER.fullmatch(violation.value):
+        return f"correct it, or allow it: columns: {{{column.name}: {{loss: allow}}}}"
+    return _WAYS.get(column.cast.kind, "correct it")
 
 
 def drift(violation: Violation | None, extra: str) -> DriftError:
@@ -138,7 +166,7 @@ def drift(violation: Violation | None, extra: str) -> DriftError:
         f"column {violation.column.name}, row {violation.row}: {value!r} cannot be loaded as {word} "
         f"without loss{extra}",
         file=violation.file,
-        hint=_WAY_OUT.get(word, "correct it"),
+        hint=_way_out(violation),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def fixed_casts(spec: Spec, source: TextInput, wanted: pa.Schema | None) -> dict
     found: dict[str, Cast] = {}
     for name in source.names:
         said = declared.get(name)
-        word = said if isinstance(said, str) or said is None else str(said["type"])
+        word = said.get("type") if isinstance(said, Mapping) else said
         cast = None
         if wanted is not None and name in wanted.names:
             type_ = wanted.field(name).type
@@ -75,7 +76,7 @@ def fixed_casts(spec: Spec, source: TextInput, wanted: pa.Schema | None) -> dict
         elif word is not None:
             cast = cast_of_word(word)
         if cast is not None:
-            lossy = isinstance(said, dict) and said.get("loss") == "allow"
+            lossy = isinstance(said, Mapping) and said.get("loss") == "allow"
             found[name] = cast.with_options(
                 lossy=lossy and cast.kind != "text",
                 comma=spec.get("decimal") == ",",

@@ -9,6 +9,7 @@ from ldp_core import fs
 from ldp_core.errors import ConfigError, Problem, QueryError, SourceError, SourceNotFound
 from ldp_core.shape import Key, Shape, Text
 from ldp_core.sources import _files
+from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +23,7 @@ SHAPE = Shape(
         Key("path", Text(), "The database file.", required=True),
         Key("relation", Text(), "A table or view, such as rides or main.rides."),
         Key("sql", Text(), "One SELECT over the database."),
+        LOSSES,
     ),
     exactly_one=(("relation", "sql"),),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import Problem, SnapshotNotFound, TableNotFound
 from ldp_core.shape import Int, Key, Named, OneOf, Shape, Text
+from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +25,7 @@ SHAPE = Shape(
             "catalog", OneOf((Text(), CATALOG)), "The catalog, or the name of one in ldp.yaml.", required=True
         ),
         Key("snapshot", OneOf((Int(min=0), Text())), "A snapshot id; the current one by default."),
+        LOSSES,
     ),
 )
 

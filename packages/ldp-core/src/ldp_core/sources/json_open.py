@@ -28,6 +28,9 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
     """Open a JSON source; see ``Source.open``."""
     source = open_files(spec, ctx)
     seen = look(source, ctx)
+    for name in sorted(set(spec.get("columns") or {}) - {key.name for key in seen}):
+        ctx.warn(f"column {name}: no record has this key")
+        seen.append(Seen(name, frozenset(), False))
     source = replace(source, names=tuple(key.name for key in seen))
     fixed = fixed_casts(spec, source, _flat(wanted))
     columns = [

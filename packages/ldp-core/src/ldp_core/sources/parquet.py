@@ -10,7 +10,7 @@ from ldp_core._duck import ident
 from ldp_core.errors import Problem, SourceError
 from ldp_core.shape import Key, Shape, Text
 from ldp_core.sources import _files
-from ldp_core.sources.csv import FILES
+from ldp_core.sources.csv import FILES, LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,7 @@ SHAPE = Shape(
         Key("name", Text(), "What the source is called.", required=True),
         Key("path", Text(), "A file, a glob, a folder, or an s3://, gs:// or abfss:// URI.", required=True),
         Key("files", FILES, "How several files make one table."),
+        LOSSES,
     ),
 )
 

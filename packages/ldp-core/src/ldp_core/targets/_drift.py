@@ -37,7 +37,8 @@ def _drift(con: DuckDBPyConnection, fitted: Fitted, violation: Violation) -> Dri
         return DriftError(f"{place}: there is no value, and the table requires one")
     return DriftError(
         f"{place}: {violation.value!r} cannot be stored as {violation.kind} without loss",
-        hint="correct it, cast it in a SQL transform, or allow it: columns: {NAME: {loss: allow}}",
+        hint="correct it, cast it in a SQL transform, or allow it in the source: "
+        f"columns: {{{violation.column.split('.')[0]}: {{loss: allow}}}}",
     )
 
 
