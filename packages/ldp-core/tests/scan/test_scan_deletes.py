@@ -11,8 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ldp_core._duck import connect
+from ldp_core.api import run_config
+from ldp_core.api import table as read_table
 from ldp_core.catalogs.sqlite import closed_with_it
-from ldp_core.errors import QueryError
+from ldp_core.config import Config
+from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.conversions import to_bytes
@@ -33,7 +36,7 @@ from pyiceberg.table.snapshots import Operation, Snapshot, Summary
 from pyiceberg.table.update import AddSnapshotUpdate, AssertTableUUID, SetSnapshotRefUpdate
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
-from pyiceberg.types import LongType, NestedField, StringType, StructType
+from pyiceberg.types import ListType, LongType, NestedField, StringType, StructType
 
 _IDS = itertools.count(10_000)
 
@@ -247,3 +250,68 @@ def test_equality_deletes_of_a_partition(catalog: SqlCatalog) -> None:
     table.append(rows((1, "a"), (1, "b")))
     commit(table, delete_file(table, keys(1, "id", pa.int64(), [1]), equality=[1], partition=Record("a")))
     assert read(table)[1] == [(1, "b")]
+
+
+def copy(folder: Path, **source: Any) -> Any:
+    body = {
+        "identifier": "copy",
+        "metadata": {
+            "source": {
+                "name": "t",
+                "format": "ICEBERG",
+                "catalog": {
+                    "type": "sql",
+                    "identifier": "n",
+                    "uri": f"sqlite:///{folder}/c.db",
+                    "warehouse": str(folder / "wh"),
+                },
+                **source,
+            },
+            "target": {
+                "name": "t",
+                "format": "ICEBERG",
+                "write_mode": "overwrite",
+                "catalog": {"type": "local", "identifier": "out", "warehouse_path": str(folder / "copy")},
+            },
+        },
+    }
+    return run_config(Config.from_dict(body, base_dir=folder))
+
+
+def copied(folder: Path) -> list[dict[str, Any]]:
+    found = read_table("out.t", folder / "copy").to_arrow().to_pylist()
+    return sorted(found, key=lambda row: int(row["id"]))
+
+
+def test_a_table_with_deletes_and_a_history_is_copied_by_a_load(catalog: SqlCatalog, tmp_path: Path) -> None:
+    table = catalog.create_table("n.t", SCHEMA)
+    table.append(rows((1, "a"), (2, "b"), (3, "c")))
+    before = table.metadata.current_snapshot_id
+    commit(table, delete_file(table, positions((paths(table)[0], 1))))
+    table.append(rows((4, "d"), (5, "e")))
+    commit(table, delete_file(table, keys(1, "id", pa.int64(), [5]), equality=[1]))
+    with table.update_schema() as update:
+        update.rename_column("p", "name")
+        update.add_column("tags", ListType(10, StructType(NestedField(11, "k", LongType())), False))
+    table.append(pa.table({"id": [6], "name": ["f"], "tags": [[{"k": 1}]]}))
+
+    result = copy(tmp_path)
+    assert (result.rows_read, result.rows_written, result.write_result.losses) == (4, 4, ())
+    assert copied(tmp_path) == [
+        {"id": 1, "name": "a", "tags": None},
+        {"id": 3, "name": "c", "tags": None},
+        {"id": 4, "name": "d", "tags": None},
+        {"id": 6, "name": "f", "tags": [{"k": 1}]},
+    ]
+
+    with table.update_schema() as update:
+        update.add_column("more", StringType())
+        update.delete_column("tags")
+    table.append(pa.table({"id": [7], "name": ["g"], "more": ["m"]}))
+    assert copy(tmp_path).notes == ("new column more (string)",)
+    assert copied(tmp_path)[-1] == {"id": 7, "name": "g", "tags": None, "more": "m"}
+
+    with pytest.raises(SnapshotNotFound, match="no snapshot 5"):
+        copy(tmp_path, snapshot=5)
+    assert copy(tmp_path, snapshot=str(before)).notes == ("new column p (string)",)
+    assert [row["p"] for row in copied(tmp_path)] == ["a", "b", "c"]
