@@ -40,5 +40,6 @@ def demo(name: str, workdir: str | None, list_only: bool, as_json: bool) -> None
 
         with tempfile.TemporaryDirectory(prefix="ldp-demo-", ignore_cleanup_errors=True) as folder:
             found = chosen.run(Path(folder), tell)
+        tell("the files are gone again; --workdir FOLDER keeps them")
     if as_json:
         print_json(found)
