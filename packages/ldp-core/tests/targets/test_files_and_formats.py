@@ -169,3 +169,22 @@ def test_types_that_the_engine_does_not_read_are_put_all_the_same(tmp_path):
     made.put(data)
     made.put(data.to_reader())
     assert made.get().to_pylist() == [{"h": 1.5, "w": Decimal(7), "n": [{"h": 2.5}]}] * 2
+
+
+def test_missing_lists_and_maps_of_structs_stay_missing(tmp_path):
+    inner = pa.struct([("k", pa.int64())])
+    data = pa.table(
+        {
+            "id": [1, 2, 3],
+            "l": pa.array([None, [], [{"k": 1}]], pa.list_(inner)),
+            "m": pa.array([None, [], [("a", {"k": 1})]], pa.map_(pa.string(), inner)),
+        }
+    )
+    made = Iceberg("t", catalog={"identifier": "n", "warehouse_path": str(tmp_path)})
+    first = made.put(data)
+    made.put(data)
+    assert made.get(first.snapshot_id).to_pylist() == data.to_pylist()
+    assert made.get(row_filter="id < 3", selected_fields=["l"], limit=2).num_rows == 2
+    assert (
+        made.get(row_filter="id = 1", selected_fields=["m", "l"]).to_pylist() == [{"l": None, "m": None}] * 2
+    )

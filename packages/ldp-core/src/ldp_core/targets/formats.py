@@ -284,7 +284,10 @@ class Iceberg:
             snapshot_id=snapshot_id,
             limit=limit,
         )
-        return scan.to_arrow().cast(arrow_schema(scan.projection()))
+        target = arrow_schema(scan.projection())
+        if any(str(column.type).count("<") > 1 for column in target):
+            return _exact(table, scan).cast(target)
+        return scan.to_arrow().cast(target)
 
     def snapshots(self) -> list[dict[str, Any]]:
         """Oldest first: ``snapshot_id``, ``parent_id``, ``timestamp_ms``, ``operation``, ``summary``."""
@@ -325,3 +328,32 @@ class Iceberg:
             return 0
         rows = live_rows(snapshot.summary.additional_properties) if snapshot.summary else None
         return table.scan().count() if rows is None else rows
+
+
+def _exact(table: Table, scan: Any) -> pa.Table:
+    """A pyiceberg scan, read by our own: pyiceberg takes a missing list of structs for an empty one."""
+    import pyarrow as pa
+    from pyiceberg.expressions.visitors import bind
+    from pyiceberg.io.pyarrow import expression_to_pyarrow
+
+    from ldp_core import _duck
+    from ldp_core.tables.scan import plan_scan, scan_sql
+    from ldp_core.tables.types import arrow_schema
+
+    con = _duck.connect()
+    try:
+        planned = plan_scan(table.metadata, table.io, snapshot_id=scan.snapshot_id)
+        whole = table.scan(snapshot_id=scan.snapshot_id).projection()
+        keep = expression_to_pyarrow(bind(whole, scan.row_filter, case_sensitive=True))
+        names = [column.name for column in scan.projection().fields]
+        found, left = [], scan.limit
+        con.execute("SET arrow_lossless_conversion=true")
+        for batch in con.sql(scan_sql(con, planned)).to_arrow_reader():
+            rows = pa.Table.from_batches([batch]).cast(arrow_schema(whole)).filter(keep).slice(0, left)
+            found.append(rows.select(names))
+            left = None if left is None else left - rows.num_rows
+            if left == 0:
+                break
+        return pa.concat_tables(found) if found else arrow_schema(scan.projection()).empty_table()
+    finally:
+        con.close()
