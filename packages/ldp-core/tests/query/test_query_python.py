@@ -37,6 +37,20 @@ def test_engine(rides: Any) -> None:
             engine.register_iceberg(rides, "x", snapshot_id=1)
 
 
+def test_a_name_of_the_engine_may_be_given_again_in_every_way(rides: Any) -> None:
+    with DuckDBEngine() as engine:
+        ways: list[tuple[Callable[[], None], int]] = [
+            (lambda: engine.register_iceberg(rides, "t"), 3),
+            (lambda: engine.register_iceberg(rides, "t", row_filter="fare > 6"), 2),
+            (lambda: engine.register_arrow(pa.table({"a": [1]}), "T"), 1),
+        ]
+        for first, _ in ways:
+            for second, count in ways:
+                first()
+                second()
+                assert engine.query("select count(*) n from t")["n"].to_pylist() == [count]
+
+
 def test_engine_takes_a_format_object_and_leaves_a_given_connection_open(rides: Any) -> None:
     class Format:
         def table(self) -> Any:

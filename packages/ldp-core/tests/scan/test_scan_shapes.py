@@ -405,3 +405,16 @@ def test_a_snapshot_that_is_not_there(catalog: Catalog) -> None:
     table = simple(catalog)
     with pytest.raises(SnapshotNotFound, match="known snapshots"):
         plan_scan(table.metadata, table.io, snapshot_id=1)
+
+
+def test_nested_names_that_writers_spell_otherwise(catalog: Catalog) -> None:
+    inner = StructType(NestedField(3, "a b", StringType()), NestedField(4, "1st", StringType()))
+    table = catalog.create_table(
+        "n.odd", Schema(NestedField(1, "s s", inner), NestedField(2, "id", LongType()))
+    )
+    names = table.schema().as_arrow()
+    table.append(pa.Table.from_pylist([{"s s": {"a b": "x", "1st": "y"}, "id": 1}], schema=names))
+    scan = plan_scan(table.metadata, table.io)
+    with connect() as con:
+        [row] = con.sql(scan_sql(con, scan)).fetchall()
+    assert row == ({"a b": "x", "1st": "y"}, 1)

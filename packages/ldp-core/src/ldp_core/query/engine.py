@@ -51,10 +51,12 @@ class DuckDBEngine:
         scan = scan_of(opened, Travel(snapshot_id=snapshot_id))
         columns = ", ".join(ident(name) for name in unique_names(scan.columns))
         body = scan_sql(self.connection, scan)
+        self.connection.unregister(alias)
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {ident(alias)} ({columns}) AS {body}")
 
     def register_arrow(self, df: Any, alias: str) -> None:
         """Make Arrow data (a table, a dataset, anything with an Arrow stream) known under a name."""
+        self.connection.execute(f"DROP VIEW IF EXISTS temp.{ident(alias)}")
         self.connection.register(alias, df)
 
     def query(self, sql: str) -> pa.Table:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
     from pyiceberg.table.metadata import TableMetadata
 
-FORMAT = 1
+FORMAT = 2
 """Version of the JSON form; another version is not read."""
 
 

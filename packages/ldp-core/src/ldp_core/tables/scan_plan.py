@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
 
 _THREADS = 8
+_AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""Names that every writer writes as they are; ``a b`` may stand in a file as ``a_x20b``."""
 _PATH_ID = 2147483546
 """Reserved id of ``file_path`` in position delete files (table specification, reserved field ids)."""
 
@@ -196,8 +199,11 @@ def _identities(metadata: TableMetadata) -> dict[int, set[int]]:
 
 def _nested_doubt(metadata: TableMetadata, schema: Mapping[str, Any]) -> bool:
     """Whether some file may have been written with other nested names than the read schema's."""
-    if next(nested_fields(schema), None) is None:
+    names = [name for _, _, name, _ in nested_fields(schema)]
+    if not names:
         return False
+    if not all(_AVRO_NAME.fullmatch(name) for name in names):
+        return True
     known = {item.schema_id for item in metadata.schemas}
     if known != set(range(max(known) + 1)):
         return True
