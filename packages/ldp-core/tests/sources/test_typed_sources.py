@@ -136,6 +136,28 @@ def test_an_absent_relation_lists_those_that_are_there(lab: Any, database: str) 
         lab.load("DUCKDB", path="not.duckdb", relation="nope")
 
 
+def test_types_of_a_database_stay_what_they_are(lab: Any) -> None:
+    with duckdb.connect(str(lab.folder / "d.duckdb")) as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT '6f1ed002-ab5b-4d0b-8fd3-0f6a1c9d0d2e'::UUID AS u, [uuid()] AS l, "
+            "'01:02:03+02'::TIMETZ AS z, '101'::BIT AS b, '{}'::JSON AS j, TIMESTAMP_NS '2026-01-01' AS n; "
+            "CREATE TABLE i AS SELECT 1 AS a, INTERVAL 1 DAY AS span"
+        )
+    loaded = lab.load("DUCKDB", path="d.duckdb", relation="t")
+    assert loaded.types == {
+        "u": "extension<arrow.uuid>",
+        "l": "list<l: extension<arrow.uuid>>",
+        "z": "string",
+        "b": "string",
+        "j": "string",
+        "n": "timestamp[ns]",
+    }
+    assert loaded.rows[0][2:4] == ("01:02:03+02", "101")
+    for _ in range(2):
+        with pytest.raises(SourceError, match="column span has a type that cannot be loaded"):
+            lab.load("DUCKDB", path="d.duckdb", relation="i")
+
+
 def json_rows(lab: Any, content: str, **keys: Any) -> Any:
     lab.write("t.json", content)
     return lab.load("JSONL", path="t.json", **keys)

@@ -89,6 +89,7 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
         what = "is in use" if busy else "is no DuckDB database that this version reads"
         raise SourceError(f"{what}: {first}", file=name, retriable=busy) from error
     try:
+        con.execute("SET arrow_lossless_conversion=true")  # a UUID as a UUID, not as text
         con.execute("SET enable_external_access=false")
         con.execute("SET lock_configuration=true")
         relation = spec.get("relation")
@@ -101,8 +102,8 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
             sql = f"SELECT * FROM {_relation(con, str(relation), name)}"
         try:
             query, schema = query_types(con, sql)
-            reader = con.sql(query).to_arrow_reader(65536)
-            return spill(ctx.scratch, schema, reader), schema
+            with con.sql(query).to_arrow_reader(65536) as reader:
+                return spill(ctx.scratch, schema, reader), schema
         except duckdb.Error as error:
             first = str(error).strip().splitlines()[0]
             key = "sql" if relation is None else "relation"

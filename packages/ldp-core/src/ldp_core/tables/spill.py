@@ -21,6 +21,8 @@ _CASTS = {
     "BIGNUM": "VARCHAR",
     "TIMESTAMP_S": "TIMESTAMP",
     "TIMESTAMP_MS": "TIMESTAMP",
+    "TIME WITH TIME ZONE": "VARCHAR",
+    "BIT": "VARCHAR",
 }
 """DuckDB types that Arrow or Parquet would change in silence, and what they become."""
 
@@ -43,7 +45,11 @@ def spill(scratch: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -
     try:
         writer = pq.ParquetWriter(path, schema, compression="zstd")
     except pa.ArrowNotImplementedError as error:
-        raise SourceError(f"a column has a type that cannot be loaded: {error}") from error
+        names = [column.name for column in schema if str(column.type) in str(error)]
+        raise SourceError(
+            f"column {', '.join(names) or 'of an unknown name'} has a type that cannot be loaded: {error}",
+            hint="cast it in the source's query",
+        ) from error
     with writer:
         for batch in batches:
             if batch.num_rows:
