@@ -1,10 +1,11 @@
-"""Short steps that an interrupt may not cut in two: it comes right after them."""
+"""Short steps that an interrupt may not cut in two, and long ones that it must."""
 
 from __future__ import annotations
 
 import signal
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -38,3 +39,36 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def heard(stop: Callable[[], object]) -> Iterator[None]:
+    """Call ``stop`` as soon as SIGINT or SIGTERM comes: Python's own handler waits until the engine returns.
+
+    Nothing happens in a thread other than the main one, nor where somebody listens already.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ear, mouth = socket.socketpair()
+    mouth.setblocking(False)
+    before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+    if before != -1:
+        signal.set_wakeup_fd(before)
+
+    def listen() -> None:
+        while number := ear.recv(1)[0]:
+            if number in _NUMBERS:
+                stop()
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        if before == -1:
+            signal.set_wakeup_fd(-1)
+        mouth.send(b"\0")
+        listener.join()
+        ear.close()
+        mouth.close()

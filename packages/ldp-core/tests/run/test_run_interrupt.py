@@ -15,15 +15,17 @@ from ldp_core.targets.formats import Iceberg
 
 Project = Callable[..., Path]
 SLOW = "SELECT ride_id, pickup_ts, fare FROM source, range(400000000) AS r(i) WHERE i % 400000000 = ride_id"
+SILENT = "SELECT count(*) AS n FROM range(3000000) AS a(x), range(3000000) AS b(y) WHERE (x * y) % 7 = 3"
 
 
+@pytest.mark.parametrize("sql", [SLOW, SILENT])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_discards_what_was_staged(project: Project, number: signal.Signals) -> None:
+def test_an_interrupt_discards_what_was_staged(project: Project, number: signal.Signals, sql: str) -> None:
     run_config(project())
     table = Iceberg("rides", {"identifier": "nyc", "warehouse_path": "wh"})
     before = [item["snapshot_id"] for item in table.snapshots()]
     files = sorted(path for path in Path("wh").rglob("*.parquet"))
-    slow = project(transforms=[{"sql": SLOW}], observability={"sinks": ["jsonl"]})
+    slow = project(transforms=[{"sql": sql}], observability={"sinks": ["jsonl"]})
     process = subprocess.Popen(
         [sys.executable, "-m", "ldp_cli", "run", str(slow)], stderr=subprocess.PIPE, text=True
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ldp_core import _duck
 from ldp_core._progress import SILENT
+from ldp_core._signals import heard
 from ldp_core.clock import Clock, system_clock
 from ldp_core.ids import new_id
 from ldp_core.run._scratch import scratch_folder
@@ -60,16 +61,17 @@ def open_context(base_dir: Path, options: RunOptions, warnings: Lines) -> Iterat
     with scratch_folder() as scratch:
         con = _duck.connect(memory_limit=options.memory_limit, temp_directory=scratch / "spill")
         try:
-            yield RunContext(
-                con=con,
-                base_dir=base_dir,
-                scratch=scratch,
-                run_id=options.run_id or new_id(),
-                attempt=options.attempt,
-                progress=options.progress,
-                warn=warnings.add,
-                clock=options.clock,
-                strict=options.strict,
-            )
+            with heard(con.interrupt):
+                yield RunContext(
+                    con=con,
+                    base_dir=base_dir,
+                    scratch=scratch,
+                    run_id=options.run_id or new_id(),
+                    attempt=options.attempt,
+                    progress=options.progress,
+                    warn=warnings.add,
+                    clock=options.clock,
+                    strict=options.strict,
+                )
         finally:
             con.close()

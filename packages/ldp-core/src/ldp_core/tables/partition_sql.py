@@ -147,13 +147,14 @@ def record(spec: PartitionSpec, schema: Schema, row: pa.RecordBatch | pa.Table) 
     return Record(*values)
 
 
-def _stored(field: PartitionField, kind: Any, value: Any, source: Any) -> Any:
+def _stored(field: PartitionField, kind: IcebergType, value: Any, source: Any) -> Any:
     """The value, which its type must hold: what truncate makes of the least numbers may be less."""
     from pyiceberg.conversions import to_bytes
 
+    held: Any = field.transform.result_type(kind)
     try:
         if value is not None:
-            to_bytes(field.transform.result_type(kind), value)
+            to_bytes(held, value)
     except (OverflowError, struct.error) as error:
         raise LDPError(
             f"partition field {field.name!r}: {field.transform} of {source} is {value}, "
