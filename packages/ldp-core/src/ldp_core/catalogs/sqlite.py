@@ -13,6 +13,8 @@ from urllib.parse import quote
 from pyiceberg.catalog.sql import SqlCatalog
 from sqlalchemy.exc import DBAPIError
 
+from ldp_core.errors import CatalogError
+
 C = TypeVar("C", bound=SqlCatalog)
 
 _BUSY_SECONDS = 60
@@ -56,7 +58,11 @@ class LocalIcebergCatalog(SqlCatalog):
 def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatalog:
     """Open a local catalog; without ``create`` nothing is made, neither folder nor file nor tables."""
     flag = "true" if create else "false"
-    return opened(lambda: LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag), create=create)
+    try:
+        return opened(lambda: LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag), create=create)
+    except DBAPIError as error:
+        place = warehouse / f"{name}_catalog.db"
+        raise CatalogError(f"{place} cannot be opened as a catalog: {error.orig}") from error
 
 
 def opened(make: Callable[[], C], *, create: bool) -> C:

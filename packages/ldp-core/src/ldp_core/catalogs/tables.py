@@ -44,7 +44,7 @@ def load(catalog: Catalog, identifier: tuple[str, str]) -> Table:
         TableNotFound: The namespace or the table does not exist.
         CatalogError: The catalog does not answer, or the table's files are not where it says.
     """
-    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, ValidationError
 
     label = ".".join(identifier)
     try:
@@ -61,6 +61,11 @@ def load(catalog: Catalog, identifier: tuple[str, str]) -> Table:
         raise CatalogError(f"the metadata of {label} is missing: {location or error}") from error
     except LDPError:
         raise
+    except (ValueError, ValidationError) as error:  # a metadata file that is not whole
+        location = recorded_location(catalog, identifier)
+        if location is None:
+            raise unreachable(catalog.name, error) from error
+        raise CatalogError(f"the metadata of {label} is broken: {location}") from error
     except Exception as error:
         raise unreachable(catalog.name, error) from error
     if root := warehouse_of(catalog):

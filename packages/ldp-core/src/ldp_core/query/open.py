@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import fs
-from ldp_core.errors import TableNotFound
+from ldp_core.errors import CatalogError, LDPError, TableNotFound
 from ldp_core.query import cache
 from ldp_core.query.refs import TableRef
 from ldp_core.query.travel import NOW, Travel, pick
@@ -49,7 +49,7 @@ def open_scan(ref: TableRef, travel: Travel = NOW) -> Scan:
     if scan is not None:
         return replace(scan, properties=properties)
     metadata, io = parse(peeked.data, peeked.location, properties)
-    scan = plan_scan(metadata, io, snapshot_id=snapshot_id)
+    scan = _planned(metadata, io, snapshot_id, ref.label)
     cache.store(peeked.location, snapshot_id, scan)
     return scan
 
@@ -63,14 +63,34 @@ def scan_of(table: Table, travel: Travel = NOW, *, label: str | None = None) -> 
     import json
 
     data = {} if travel.is_now else json.loads(table.metadata.model_dump_json(by_alias=True))
-    snapshot_id = pick(data, travel, label or ".".join(table.name()))
+    label = label or ".".join(table.name())
+    snapshot_id = pick(data, travel, label)
     location, io = table.metadata_location, table.io
     scan = cache.load(location, str(table.metadata.table_uuid), snapshot_id)
     if scan is not None:
         return replace(scan, table=(table.metadata, io), properties=dict(io.properties))
-    scan = plan_scan(table.metadata, io, snapshot_id=snapshot_id)
+    scan = _planned(table.metadata, io, snapshot_id, label)
     cache.store(location, snapshot_id, scan)
     return scan
+
+
+def _planned(metadata: TableMetadata, io: FileIO, snapshot_id: int | None, label: str) -> Scan:
+    """Plan a scan.
+
+    Raises:
+        CatalogError: A manifest or a data file that the metadata names is missing or broken.
+    """
+    try:
+        return plan_scan(metadata, io, snapshot_id=snapshot_id)
+    except LDPError:
+        raise
+    except (OSError, ValueError) as error:
+        text = " ".join(str(error).split())
+        raise CatalogError(
+            f"a file of {label} cannot be read: {text}",
+            hint="its metadata names the file: put it back, or read another snapshot",
+            retriable=isinstance(error, OSError) and not isinstance(error, FileNotFoundError),
+        ) from error
 
 
 def access_properties(properties: object) -> dict[str, str]:
