@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ldp_core import registry
 from ldp_core.config import Config
 
 HEAD = """\
@@ -23,6 +24,7 @@ def found(folder: Path, body: str, env: str | None = None) -> dict[str, str]:
     }
 
 
+@pytest.mark.skipif(registry.find("ldp.sections", "quality") is None, reason="needs ldp-quality")
 @pytest.mark.parametrize(
     ("open", "place"), [("  quality:\n", "["), ("  quality:\n    checks:\n", ".checks[")]
 )
