@@ -93,3 +93,13 @@ def test_a_typed_source_may_lose_what_is_allowed(project: Project) -> None:
     assert losses(result) == {"d": ("decimal(3, 2)", 1), "i": ("long", 1)}
     with pytest.raises(ConfigError, match=r"source\.columns\.no: the source has no column 'no'; it has d, i"):
         run_config(project(source={**source, "columns": {"no": {"loss": "allow"}}}))
+
+
+def test_parquet_files_with_texts_kept_in_two_ways_make_one_table(project: Project) -> None:
+    Path("in").mkdir()
+    for name, kind in (("a", pa.dictionary(pa.int32(), pa.string())), ("b", pa.large_string())):
+        pq.write_table(pa.table({"v": pa.array([name]).cast(kind), "n": [1]}), f"in/{name}.parquet")
+    source = {"name": "rides", "format": "PARQUET", "path": "in"}
+    for times in (1, 2):
+        run_config(project(source=source))
+        assert sorted(row["v"] for row in rows()) == sorted(["a", "b"] * times)

@@ -62,7 +62,7 @@ def test_a_file_loads_right(
         ("", {}, "t.csv: the file is empty"),
         ("\ufeff", {}, "t.csv: the file is empty"),
         ("\n\n", {}, "t.csv: the file is empty"),
-        ("a,b\n1,2\n3\n", {}, "t.csv:3: the row has 1 fields where 2 are expected: 3"),
+        ("a,b\n1,2\n3\n", {}, "t.csv:3: the row has 1 field where 2 are expected: 3"),
         ("a,b\n1,2\n3,4,5\n", {}, "t.csv:3: the row has 3 fields where 2 are expected: 3,4,5"),
         ("a,a\n1,2\n", {}, "t.csv: the header has column 'a' twice"),
         ("a,A\n1,2\n", {}, "t.csv: the header has columns 'a' and 'A', which differ only in case"),
@@ -87,7 +87,7 @@ def test_a_broken_file_gives_one_clear_line(
 
 
 def test_a_late_broken_row_is_found_with_its_line(lab: Any) -> None:
-    with pytest.raises(SourceError, match=r"t\.csv:30002: the row has 1 fields"):
+    with pytest.raises(SourceError, match=r"t\.csv:30002: the row has 1 field"):
         lab.csv("a,b\n" + "1,2\n" * 30_000 + "3\n" + "1,2\n" * 30_000)
 
 
@@ -214,3 +214,19 @@ def test_blank_lines_of_one_column_are_rows_and_at_the_end_they_are_told_of(lab:
     lab.warnings.clear()
     assert lab.csv("a\r\n1\r\n").warnings == []
     assert lab.csv("a\n1").warnings == []
+
+
+def test_files_that_are_no_text_say_what_they_are(lab: Any) -> None:
+    import gzip
+
+    with pytest.raises(SourceError, match="is compressed with gzip, not text; set compression: gzip"):
+        lab.csv(gzip.compress(b"a,b\n1,2\n"))
+    assert lab.csv(gzip.compress(b"a,b\n1,2\n"), compression="gzip").rows == [(1, 2)]
+    with pytest.raises(SourceError, match="is a zip archive or a workbook, not text"):
+        lab.csv(b"PK\x03\x04...")
+    assert lab.csv(b"PK,b\n1,2\n").types == {"PK": "int64", "b": "int64"}
+
+
+def test_lines_before_the_header_point_to_skip_rows(lab: Any) -> None:
+    with pytest.raises(SourceError, match="2 fields where 1 is expected: a,b; set skip_rows"):
+        lab.csv("# a report\na,b\n1,2\n")

@@ -63,6 +63,15 @@ def test_parquet_files_must_agree_unless_put_together_by_name(lab: Any) -> None:
         lab.load("PARQUET", path="d", files={"union": "by_name"})
 
 
+def test_parquet_texts_are_one_type_however_they_were_kept(lab: Any) -> None:
+    kinds = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]
+    for at, kind in enumerate(kinds):
+        parquet(lab.folder / f"d/{at}.parquet", {"a": pa.array([f"v{at}"]).cast(kind)})
+    loaded = lab.load("PARQUET", path="d")
+    assert loaded.types == {"a": "string"}
+    assert loaded.rows == [("v0",), ("v1",), ("v2",), ("v3",)]
+
+
 def test_a_broken_parquet_file_is_one_line(lab: Any) -> None:
     lab.write("a.parquet", "no")
     with pytest.raises(SourceError, match=r"a\.parquet: is no Parquet file") as caught:

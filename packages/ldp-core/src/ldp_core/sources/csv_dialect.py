@@ -26,6 +26,13 @@ _BUFFER = 2 * MAX_LINE
 
 _HEAD = 64 * 2**10
 
+_PACKED = {
+    b"\x1f\x8b": ("compressed with gzip", "set compression: gzip, or end its name in .gz"),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "set compression: zstd, or end its name in .zst"),
+    b"PK\x03\x04": ("a zip archive or a workbook", "unpack it, or set format: XLSX"),
+}
+"""The first bytes of files that are no text."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -129,6 +136,9 @@ def read_head(file: str, dialect: Dialect, *, name: str, size: int = _HEAD) -> H
             data = stream.read(size + 1)
     except OSError as error:
         raise SourceError(f"cannot be read: {error}", file=name) from error
+    for mark, (what, hint) in _PACKED.items():
+        if data.startswith(mark):
+            raise SourceError(f"is {what}, not text", file=name, hint=hint)
     whole = len(data) <= size
     text_ = decode(data, dialect.encoding, whole=whole, name=name)
     lines = io.StringIO(text_, newline="").readlines()[dialect.skip_rows :]

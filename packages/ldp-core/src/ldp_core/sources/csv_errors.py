@@ -46,7 +46,9 @@ def _what(message: str) -> tuple[str, str | None]:
     shown = f": {original[1][:80]}" if original else ""
     width = _WIDTH.search(message)
     if width:
-        return f"the row has {width[2]} fields where {width[1]} are expected{shown}", None
+        fields = "1 field" if width[2] == "1" else f"{width[2]} fields"
+        hint = "set skip_rows where lines stand before the header" if width[1] == "1" else None
+        return f"the row has {fields} where {width[1]} {'is' if hint else 'are'} expected{shown}", hint
     if "unterminated quote" in message:
         return f"a quote is not closed, or text follows a closing quote{shown}", None
     if "aximum line size" in message or "max_line_size" in message:

@@ -107,7 +107,7 @@ def _common(schemas: list[pa.Schema], names: list[str], by_name: bool) -> pa.Sch
     for schema, name in zip(schemas[1:], names[1:], strict=True):
         for field in schema:
             known = fields.get(field.name)
-            if known is not None and known.type != field.type:
+            if known is not None and _read_as(known.type) != _read_as(field.type):
                 raise SourceError(
                     f"column {field.name!r} is {field.type} here and {known.type} in {names[0]}", file=name
                 )
@@ -126,6 +126,20 @@ def _common(schemas: list[pa.Schema], names: list[str], by_name: bool) -> pa.Sch
     )
 
 
+def _read_as(kind: pa.DataType) -> pa.DataType:
+    """The type as the engine reads it: texts and bytes are one type each, however Arrow kept them."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    one = {
+        pa.large_string(): pa.string(),
+        pa.string_view(): pa.string(),
+        pa.large_binary(): pa.binary(),
+        pa.binary_view(): pa.binary(),
+    }
+    return one.get(kind, kind)
+
+
 def _batches(files: list[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of all files in one schema; a column that a file lacks is NULL."""
     import pyarrow as pa
@@ -136,7 +150,7 @@ def _batches(files: list[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with filesystem.open_input_file(inner) as handle:
             for batch in pq.ParquetFile(handle).iter_batches(batch_size=65536):
                 arrays = [
-                    batch.column(field.name)
+                    batch.column(field.name).cast(field.type)
                     if field.name in batch.schema.names
                     else pa.nulls(batch.num_rows, field.type)
                     for field in schema
