@@ -1,0 +1,50 @@
+"""``{window_start:FORMAT}`` and ``{window_end:FORMAT}`` in the path of a source."""
+
+from __future__ import annotations
+
+import re
+
+from ldp_core.errors import ConfigError
+from ldp_core.window.calendar import zone_of
+from ldp_core.window.model import Window
+
+_PLACEHOLDER = re.compile(r"\{window_(start|end):([^{}]+)\}")
+_BEGUN = re.compile(r"\{window_(start|end)(:?)(\}?)")
+
+
+def placeholders(path: str) -> list[str]:
+    """The placeholders of a path, as they are written."""
+    return [found.group(0) for found in _PLACEHOLDER.finditer(path)]
+
+
+def problem(path: str) -> str | None:
+    """What is wrong with the placeholders of a path, or None."""
+    rest = _PLACEHOLDER.sub("", path)
+    begun = _BEGUN.search(rest)
+    if begun is None:
+        return None
+    if begun.group(3):
+        name = f"window_{begun.group(1)}"
+        return f"{{{name}}} needs a strftime format, for example {{{name}:%Y-%m-%d}}"
+    return "has a placeholder that is not closed; write it as {window_start:FORMAT} or {window_end:FORMAT}"
+
+
+def fill(path: str, window: Window | None, zone: str) -> str:
+    """The path of one window, its bounds shown in a time zone.
+
+    Raises:
+        ConfigError: The path has a placeholder and there is no window.
+    """
+    found = placeholders(path)
+    if found and window is None:
+        raise ConfigError(
+            f"metadata.source.path {path!r} has the placeholder {found[0]}, which needs a window: "
+            "pass window=, or --window START/END (or yesterday) on the command line"
+        )
+
+    def shown(match: re.Match[str]) -> str:
+        assert window is not None
+        bound = window.start if match.group(1) == "start" else window.end
+        return bound.astimezone(zone_of(zone)).strftime(match.group(2))
+
+    return _PLACEHOLDER.sub(shown, path)
