@@ -15,6 +15,8 @@ from ldp_core.catalogs.tables import is_rest
 from ldp_core.commit._manifests import Manifests, live
 from ldp_core.commit._summary import build_summary
 from ldp_core.commit.change import Base, Change
+from ldp_core.commit.claim import Extra
+from ldp_core.commit.fence import fence_updates
 from ldp_core.errors import CommitConflict, LDPError
 
 if TYPE_CHECKING:
@@ -43,7 +45,12 @@ class Prepared:
 
 
 def prepare(
-    base: Base, change: Change, manifests: Manifests, list_path: str, extra: Mapping[str, str]
+    base: Base,
+    change: Change,
+    manifests: Manifests,
+    list_path: str,
+    keys: Mapping[str, str],
+    extra: Extra | None = None,
 ) -> Prepared:
     """Write the manifests and the manifest list of a change and put its commit together.
 
@@ -52,7 +59,8 @@ def prepare(
         change: The change.
         manifests: The writer of this publish; keeps what may be used again after a lost race.
         list_path: Where the manifest list goes.
-        extra: Keys for the snapshot summary besides the change's own, which stand above them.
+        keys: Keys for the snapshot summary besides the change's own, which stand above them.
+        extra: What a claim adds.
 
     Raises:
         CommitConflict: A file that the change removes is not in the base.
@@ -82,17 +90,24 @@ def prepare(
         added=change.added,
         removed=found,
         manifests=chosen,
-        extra={**extra, **change.summary},
+        extra={**keys, **change.summary},
     )
     snapshot = _snapshot(metadata, manifests.snapshot_id, list_path, schema.schema_id, summary)
     _write_list(base, snapshot, chosen, list_path)
     manifests.written.append(list_path)
     used = {manifest.manifest_path for manifest in chosen} & set(manifests.written)
-    return Prepared(requirements(base), updates(base, change, snapshot), frozenset({*used, list_path}))
+    more = extra or Extra()
+    needed, done = requirements(base, more.absent), updates(base, change, snapshot, more)
+    return Prepared(needed, done, frozenset({*used, list_path}))
 
 
-def requirements(base: Base) -> tuple[TableRequirement, ...]:
-    """What must still hold when the commit arrives: the base is the table's present state."""
+def requirements(base: Base, absent: str | None = None) -> tuple[TableRequirement, ...]:
+    """What must still hold when the commit arrives: the base is the table's present state.
+
+    Args:
+        base: The table.
+        absent: A tag that must not be there.
+    """
     from pyiceberg.table.update import (
         AssertCreate,
         AssertCurrentSchemaId,
@@ -106,26 +121,30 @@ def requirements(base: Base) -> tuple[TableRequirement, ...]:
     metadata = base.metadata
     main = metadata.refs.get(MAIN)
     head = {"ref": MAIN, "snapshot-id": main.snapshot_id if main else None}
+    fence = {"ref": absent, "snapshot-id": None}
     return (
         AssertTableUUID(uuid=metadata.table_uuid),
         AssertRefSnapshotId.model_validate(head),
         AssertCurrentSchemaId.model_validate({"current-schema-id": metadata.current_schema_id}),
         AssertDefaultSpecId.model_validate({"default-spec-id": metadata.default_spec_id}),
+        *((AssertRefSnapshotId.model_validate(fence),) if absent else ()),
         *_sequence_guard(base),
     )
 
 
-def updates(base: Base, change: Change, snapshot: Snapshot) -> tuple[TableUpdate, ...]:
+def updates(base: Base, change: Change, snapshot: Snapshot, extra: Extra) -> tuple[TableUpdate, ...]:
     """What the commit does, in order: make the table, evolve it, set properties, add the snapshot to main."""
     from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate
 
-    properties = (SetPropertiesUpdate(updates=dict(change.properties)),) if change.properties else ()
+    given = {**change.properties, **extra.properties}
+    properties = (SetPropertiesUpdate(updates=given),) if given else ()
     return (
         *base.creation,
         *change.updates,
         *properties,
         AddSnapshotUpdate(snapshot=snapshot),
         _moved_main(base.metadata, snapshot.snapshot_id),
+        *fence_updates(snapshot.snapshot_id, extra.tags, extra.drop),
     )
 
 

@@ -14,14 +14,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ldp_core._signals import uninterrupted
-from ldp_core.catalogs.tables import drop_connections, full_identifier, load
+from ldp_core.catalogs.tables import load
 from ldp_core.commit._manifests import Manifests
-from ldp_core.commit._process import half_name
 from ldp_core.commit._snapshot import Prepared, prepare
 from ldp_core.commit.base import from_table
 from ldp_core.commit.change import Base, Change, Published
+from ldp_core.commit.claim import Extra
+from ldp_core.commit.lineage import Point
 from ldp_core.commit.retry import APPEND, RetryPolicy, is_conflict, is_unknown
+from ldp_core.commit.send import send
 from ldp_core.errors import CatalogError, CommitConflict, CommitUnknown, LDPError, TableNotFound
+from ldp_core.tables.view import TableView, of_metadata
 
 if TYPE_CHECKING:
     from pyiceberg.table import CommitTableResponse
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     from ldp_core.commit.stage import Stage
 
 logger = logging.getLogger(__name__)
+
+Guard = Callable[[TableView, Point], Extra]
+"""Asked before every commit that is tried: what it adds, or an error that stops the publish."""
 
 
 class _Retry(Exception):
@@ -42,6 +48,7 @@ def publish(
     policy: RetryPolicy = APPEND,
     summary: Mapping[str, str] | None = None,
     stage: Stage | None = None,
+    guard: Guard | None = None,
 ) -> Published:
     """Publish a change in one commit.
 
@@ -52,13 +59,14 @@ def publish(
         policy: ``APPEND`` where ``build`` only hands out the same files again, ``RECOMPUTE`` where it works.
         summary: Keys for the snapshot summary.
         stage: Where the added files stand; told before the commit, and when it took effect.
+        guard: Looks at the table before every attempt (see ``Claim.check``); what it raises ends the publish.
 
     Raises:
         CommitConflict: The races were all lost, or the table was dropped or replaced meanwhile.
         CommitUnknown: Nobody can say whether it took effect; the files are left for the next run's sweep.
         CatalogError: The catalog refused it.
     """
-    job = _Job(base, build, dict(summary or {}), stage)
+    job = _Job(base, build, dict(summary or {}), stage, guard)
     try:
         for attempt in policy.retrying(_Retry):
             with attempt:
@@ -80,6 +88,7 @@ class _Job:
     build: Callable[[Base], Change]
     summary: Mapping[str, str]
     stage: Stage | None
+    guard: Guard | None = None
     snapshot_id: int = 0
     commit_uuid: str = ""
     sends: int = 0
@@ -101,40 +110,30 @@ class _Job:
             if found is not None:
                 return found
         self.manifests.io = self.base.io
+        extra = self._guarded()
         self.change = self.build(self.base)
         list_path = self._metadata_path(f"{self.sends}.avro", f"snap-{self.snapshot_id}-")
-        prepared = prepare(self.base, self.change, self.manifests, list_path, self.summary)
+        prepared = prepare(self.base, self.change, self.manifests, list_path, self.summary, extra)
         if self.stage:
             self.stage.before_commit()
         with uninterrupted():
             response = self._send(prepared)
             return self._done(response.metadata_location, prepared.files, response)
 
+    def _guarded(self) -> Extra:
+        if self.guard is None:
+            return Extra()
+        metadata = self.base.metadata
+        sequence = metadata.next_sequence_number()
+        return self.guard(of_metadata(metadata, self.base.io), Point(self.snapshot_id, sequence))
+
     def _send(self, prepared: Prepared) -> CommitTableResponse:
-        from pyiceberg.table import Table
-
-        from ldp_core._pyiceberg import metadata_files
-
-        base = self.base
-        table = Table(
-            identifier=full_identifier(base.identifier),
-            metadata=base.metadata,
-            metadata_location=base.metadata_location,
-            io=base.io,
-            catalog=base.catalog,
-            config=dict(base.config),
-        )
         self.sends += 1
         doubt_before = self.doubt
         self.doubt = True
         try:
-            with metadata_files(base.catalog, half_name()) as written:
-                try:
-                    response = base.catalog.commit_table(table, prepared.requirements, prepared.updates)
-                finally:
-                    self.metadata_files += written
+            response = send(self.base, prepared.requirements, prepared.updates, self.metadata_files)
         except Exception as error:
-            drop_connections(base.catalog)
             if is_conflict(error):
                 # An earlier send whose answer was lost may be the very change that this one met.
                 self.doubt = doubt_before
