@@ -7,6 +7,7 @@ from typing import Any
 
 _WHERE = {
     "CSV": "ldp_core.api",
+    "CommitContext": "ldp_core.plan.keyed",
     "Config": "ldp_core.config",
     "ConfigError": "ldp_core.errors",
     "DataQualityError": "ldp_core.errors",

@@ -116,7 +116,7 @@ class World:
         """Snapshots that carry a key and that no ledger knows yet."""
         known = read(self.properties, PIPELINE) or EMPTY
         points = {point.snapshot for item in (*known.recent, *known.off) for point in item.points}
-        folded = {key for key, _ in known.keys}
+        folded = {key for key, *_ in known.keys}
         folded |= {EMPTY.key_of(window) for window in HOURS if any(i.holds(window) for i in known.windows)}
         keyed = {at for at in self.snapshots if self.carried[at] is not None}
         return {at for at in keyed if at not in points and self.carried[at] not in folded}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, progress, say, warn
+from ldp_core._window_options import window_options
 
 if TYPE_CHECKING:
     from ldp_core.run.result import PipelineResult
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 @click.option("--mode", metavar="MODE", help="append, overwrite or upsert, above the config's write_mode.")
 @click.option("--keep-going", is_flag=True, help="Run the other configs after one that fails.")
 @click.option("--strict", is_flag=True, help="Make what would be a warning about data an error.")
+@window_options
 @env_option
 @memory_option
 @json_option
@@ -28,12 +30,15 @@ def run(
     env: str | None,
     memory_limit: str | None,
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Load what each config describes: read, transform, check, publish in one step.
 
     A folder stands for its configs, by name. Every config is checked before the first one runs. Several
     run one after the other and stop at the first that fails, unless --keep-going is given; what was loaded
     before stays loaded. The exit code is 3 when data gates are the only problem, else 1.
+
+    With --window a run loads that window, once: it carries a key, and a window that is published is skipped.
     """
     from ldp_core.config import Config
     from ldp_core.plan.find import find_configs
@@ -50,6 +55,7 @@ def run(
         strict=strict,
         memory_limit=memory_limit,
         progress=progress(as_json=as_json),
+        **asked,
     )
     code = 0
     for outcome in outcomes:

@@ -66,7 +66,7 @@ def prepare(
         CommitConflict: A file that the change removes is not in the base.
         LDPError: The table's format version cannot be written.
     """
-    metadata = base.metadata
+    metadata = base.metadata if change.onto is None else _main_at(base.metadata, change.onto)
     if metadata.format_version > 2:
         raise LDPError(
             f"table {'.'.join(base.identifier)} has format version {metadata.format_version}; "
@@ -159,6 +159,13 @@ def written_schema(base: Base, change: Change) -> Schema:
         if schema.schema_id == change.schema_id:
             return schema
     raise LDPError(f"table {'.'.join(base.identifier)} has no schema {change.schema_id}")
+
+
+def _main_at(metadata: TableMetadata, snapshot_id: int) -> TableMetadata:
+    """The metadata as it would be with main at another snapshot."""
+    main = metadata.refs[MAIN].model_copy(update={"snapshot_id": snapshot_id})
+    changed = {"current_snapshot_id": snapshot_id, "refs": {**metadata.refs, MAIN: main}}
+    return metadata.model_copy(update=changed)
 
 
 def _moved_main(metadata: TableMetadata, snapshot_id: int) -> TableUpdate:

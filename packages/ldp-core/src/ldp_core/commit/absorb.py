@@ -32,7 +32,7 @@ def with_told(ledger: Ledger, told: Iterable[Told], others: Sequence[Ledger] = (
         window = item.window if item.window and ledger.key_of(item.window) == item.key else None
         elsewhere = any(owner(other, item.key, item.window) is not None for other in others)
         if not elsewhere and owner(ledger, item.key, window) is None:
-            found[item.key] = Publish(item.key, window, (item.point,), UNKNOWN)
+            found[item.key] = Publish(item.key, window, (item.point,), UNKNOWN, at=item.at)
     if not found:
         return ledger
     off = tuple(item for item in ledger.off if item.key not in found)

@@ -53,6 +53,7 @@ class Change:
         schema_id: The schema the snapshot is written with; None for the base's current one.
         summary: More keys for the snapshot summary.
         properties: Table properties set in the same commit.
+        onto: The snapshot that main goes back to, to be the parent; None for main's head.
         info: The builder's own; handed back with the result.
     """
 
@@ -63,6 +64,7 @@ class Change:
     schema_id: int | None = None
     summary: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    onto: int | None = None
     info: Any = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from ldp_core.commit.fence import fence_name, older_branches, superseded
@@ -11,6 +12,7 @@ from ldp_core.commit.lookup import Found, absorbed, find
 from ldp_core.commit.verify import verified
 from ldp_core.errors import LDPError
 from ldp_core.ids import run_hex
+from ldp_core.spi import Keyed
 from ldp_core.tables.view import TableView
 from ldp_core.window.model import Window
 
@@ -20,13 +22,19 @@ class AlreadyPublished(LDPError):
 
     Attributes:
         snapshot: The snapshot that carries it, where one still does.
+        rows: Rows of the table, where somebody looked.
+        head: Its snapshot.
     """
 
     code = "already_published"
 
-    def __init__(self, key: str, snapshot: int | None) -> None:
+    def __init__(
+        self, key: str, snapshot: int | None, rows: int | None = None, head: int | None = None
+    ) -> None:
         super().__init__(f"idempotency key {key} is already published")
         self.snapshot = snapshot
+        self.rows = rows
+        self.head = head
 
 
 class KeyTaken(LDPError):
@@ -86,6 +94,25 @@ class Claim:
     overlap: bool = True
     adopt: bool = False
 
+    @classmethod
+    def of(cls, keyed: Keyed, target: str, run_id: str, attempt: int, mode: str) -> Claim:
+        """The claim of a run; only an append minds windows that overlap."""
+        window = Window(keyed.start, keyed.end) if keyed.start and keyed.end else None
+        who = Who(*keyed.source, keyed.id, keyed.path)
+        overlap = keyed.overlap or mode != "append"
+        return cls(
+            run_id,
+            attempt,
+            keyed.pipeline,
+            target,
+            who,
+            keyed.key,
+            window,
+            keyed.zone,
+            overlap,
+            keyed.adopt,
+        )
+
     @property
     def own_key(self) -> bool:
         """Whether the key is not the one that the window gives."""
@@ -124,7 +151,7 @@ class Claim:
         superseded(view, self.run_id, self.attempt)
         found = self.look(view)
         if found is not None:
-            raise AlreadyPublished(str(self.key), found.snapshot)
+            raise AlreadyPublished(str(self.key), found.snapshot, head=view.head)
         properties = self._recorded(view, point) if self.key is not None else {}
         return Extra(properties, older_branches(view, self.run_id, self.attempt), self._fence(view))
 
@@ -147,7 +174,9 @@ class Claim:
         known = verified(view, self.pipeline) or Ledger(self.pipeline, self.target, view.uuid, zone=self.zone)
         known, number = absorbed(view, known).number(self.who)
         self.check_overlap(known)
-        publish = Publish(str(self.key), self.window, (point,), number, run_hex(self.run_id), self.attempt)
+        at = int(time.time() * 1000)
+        run = run_hex(self.run_id)
+        publish = Publish(str(self.key), self.window, (point,), number, run, self.attempt, at)
         return written(known.recorded(publish, view.uuid))
 
     def _fence(self, view: TableView) -> str | None:

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ldp_core.commit.intervals import Interval, merged, moment, one, ticks
 from ldp_core.commit.lineage import Point
@@ -29,6 +29,12 @@ _MOST_POINTS = 5
 """Snapshots that are remembered of one key."""
 MOST_KEYS = 2_000
 """Keys that no window gives; more are refused."""
+
+
+class LedgerBroken(LDPError):
+    """A property that holds keys cannot be read."""
+
+    code = "ledger_broken"
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class Publish:
         who: The config, as ``Ledger.who`` numbers them.
         run: The run, as branch names spell it.
         attempt: From 1.
+        at: When, in milliseconds since 1970; 0 where nobody said. Kept of keys that no window gives.
     """
 
     key: str
@@ -67,6 +74,11 @@ class Publish:
     who: int = 0
     run: str = ""
     attempt: int = 1
+    at: int = 0
+
+
+OwnKey: TypeAlias = tuple[str, int, int]
+"""A folded key that no window gives: the key, its owner, and when it was published (as ``Publish.at``)."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ class Ledger:
         recent: The newest publishes, oldest first.
         folded: The last publish that was folded.
         windows: The windows of folded keys.
-        keys: Folded keys that no window gives, each with its owner.
+        keys: Folded keys that no window gives, each with its owner and the time of its publish.
         who: The configs.
         zone: The zone of its windows.
         off: Publishes that a rollback took off main; main may be moved forward to them again.
@@ -95,7 +107,7 @@ class Ledger:
     recent: tuple[Publish, ...] = ()
     folded: Point | None = None
     windows: tuple[Interval, ...] = ()
-    keys: tuple[tuple[str, int], ...] = ()
+    keys: tuple[OwnKey, ...] = ()
     who: tuple[Who, ...] = ()
     zone: str = "UTC"
     off: tuple[Publish, ...] = ()
@@ -113,7 +125,7 @@ class Ledger:
         """Who published a folded key; None when it is not folded."""
         if window is not None and self.key_of(window) == key:
             return next((item.who for item in self.windows if item.holds(window)), None)
-        return dict(self.keys).get(key)
+        return next((who for own, who, _ in self.keys if own == key), None)
 
     def overlapping(self, window: Window) -> Iterator[Window]:
         """Published windows that share time with a window and are not equal to it."""
@@ -141,7 +153,12 @@ class Ledger:
         publish = replace(publish, points=(*before, *publish.points)[-_MOST_POINTS:])
         recent = (*_without(self.recent, publish.key), publish)
         off = _without(self.off, publish.key)
-        return _fold(replace(self, recent=recent, off=off, anchor=publish.points[-1], uuid=uuid))
+        after = replace(self, recent=recent, off=off, anchor=publish.points[-1], uuid=uuid)
+        return few_enough(folded(after, SINGLE))
+
+    def derived(self, publish: Publish) -> bool:
+        """Whether the window of a publish gives its key."""
+        return publish.window is not None and self.key_of(publish.window) == publish.key
 
 
 def _without(publishes: tuple[Publish, ...], key: str) -> tuple[Publish, ...]:
@@ -195,26 +212,40 @@ def written(ledger: Ledger) -> dict[str, str]:
     return {VERSION_PROPERTY: str(VERSION), property_of(ledger.pipeline): text}
 
 
-def _fold(ledger: Ledger) -> Ledger:
-    """Fold what is more than may stand singly: by the order of main, so the last of them stands for all."""
-    surplus = ledger.recent[: max(0, len(ledger.recent) - SINGLE)]
+def folded(ledger: Ledger, keep: int) -> Ledger:
+    """The ledger with all but the newest publishes folded: by the order of main, so the last stands for all.
+
+    Args:
+        ledger: The keys.
+        keep: How many stand singly.
+    """
+    surplus = ledger.recent[: max(0, len(ledger.recent) - keep)]
     if not surplus:
         return ledger
-    derived = [item for item in surplus if item.window and ledger.key_of(item.window) == item.key]
-    others = [(item.key, item.who) for item in surplus if item not in derived]
-    keys = tuple(dict.fromkeys((*ledger.keys, *others)))
-    if len(keys) > MOST_KEYS:
-        raise LDPError(
-            f"{ledger.pipeline} has published more than {MOST_KEYS} keys that no window gives",
-            hint="ldp keys compact CONFIG --before DATE forgets the oldest",
-        )
+    derived = [item for item in surplus if ledger.derived(item)]
+    others = [(item.key, item.who, item.at) for item in surplus if item not in derived]
+    known = {key for key, _, _ in ledger.keys}
     return replace(
         ledger,
         recent=ledger.recent[len(surplus) :],
         folded=surplus[-1].points[-1],
         windows=merged([*ledger.windows, *(one(i.window, ledger.zone, i.who) for i in derived if i.window)]),
-        keys=keys,
+        keys=(*ledger.keys, *(item for item in others if item[0] not in known)),
     )
+
+
+def few_enough(ledger: Ledger) -> Ledger:
+    """The ledger itself.
+
+    Raises:
+        LDPError: There are too many keys that no window gives.
+    """
+    if len(ledger.keys) > MOST_KEYS:
+        raise LDPError(
+            f"{ledger.pipeline} has published more than {MOST_KEYS} keys that no window gives",
+            hint="ldp keys compact CONFIG --before DATE forgets the oldest",
+        )
+    return ledger
 
 
 def _check_version(properties: Mapping[str, str]) -> None:
@@ -236,7 +267,7 @@ def _read(name: str, text: str) -> Ledger:
             anchor=_point_of(body["anchor"]),
             folded=_point_of(body["folded"]),
             windows=tuple(Interval(*item) for item in body["windows"]),
-            keys=tuple((key, who) for key, who in body["keys"]),
+            keys=tuple((str(key), int(who), int(at)) for key, who, at in body["keys"]),
             who=tuple(Who(*item) for item in body["who"]),
             zone=body["zone"],
         )
@@ -247,7 +278,7 @@ def _read(name: str, text: str) -> Ledger:
             lost=tuple(_known_point(item) for item in body["lost"]),
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise LDPError(
+        raise LedgerBroken(
             f"the table property {name} is broken: {error}",
             hint="ldp keys rebuild CONFIG writes it anew",
         ) from error
@@ -266,9 +297,9 @@ def _known_point(item: list[Any]) -> Point:
 
 
 def _single(ledger: Ledger, publish: Publish) -> list[Any]:
-    """The key is left out where the window gives it."""
+    """The key is left out where the window gives it, and its time with it."""
     window = publish.window
-    derived = window is not None and ledger.key_of(window) == publish.key
+    derived = ledger.derived(publish)
     return [
         None if derived else publish.key,
         [ticks(window.start), ticks(window.end)] if window else None,
@@ -276,11 +307,12 @@ def _single(ledger: Ledger, publish: Publish) -> list[Any]:
         publish.who,
         publish.run,
         publish.attempt,
+        *([] if derived else [publish.at]),
     ]
 
 
 def _publish(ledger: Ledger, item: list[Any]) -> Publish:
-    key, bounds, points, who, run, attempt = item
+    key, bounds, points, who, run, attempt, *at = item
     window = Window(moment(bounds[0]), moment(bounds[1])) if bounds else None
     made = key if window is None or key is not None else ledger.key_of(window)
-    return Publish(str(made), window, tuple(map(_known_point, points)), who, run, attempt)
+    return Publish(str(made), window, tuple(map(_known_point, points)), who, run, attempt, *at)

@@ -25,11 +25,13 @@ class Told:
         key: The key.
         point: The snapshot.
         window: The window that its summary names.
+        at: When it was committed, in milliseconds since 1970.
     """
 
     key: str
     point: Point
     window: Window | None
+    at: int = 0
 
 
 def told(view: TableView, snap: Snap) -> Told | None:
@@ -39,7 +41,7 @@ def told(view: TableView, snap: Snap) -> Told | None:
         if summary.get(KEY):
             bounds = summary.get(WINDOW)
             window = parse_window(bounds) if bounds else None
-            return Told(summary[KEY], Point(snap.id, snap.sequence), window)
+            return Told(summary[KEY], Point(snap.id, snap.sequence), window, snap.at)
     return None
 
 

@@ -75,7 +75,7 @@ def without_remarks(value: Any) -> Any:
         return {
             name: dict(item) if name in FREE_MAPS and isinstance(item, Mapping) else without_remarks(item)
             for name, item in value.items()
-            if name != "$schema" and not name.startswith("x-")
+            if name != "$schema" and not str(name).startswith("x-")
         }
     if isinstance(value, list | tuple):
         return [without_remarks(item) for item in value]

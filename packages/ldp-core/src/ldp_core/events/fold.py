@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ldp_core.events.model import (
-    OUTCOMES,
-    QUALITY_EVALUATED,
-    RUN_EXTRACTED,
-    RUN_FINISHED,
-    RUN_PUBLISHED,
-    RUN_STARTED,
-    Event,
-)
+from ldp_core.events import model
+from ldp_core.events.model import OUTCOMES, Event
 
 RUNNING = "running"
+ROLLED_BACK = "rolled_back"
+WORKFLOW = "(workflow)"
+"""What stands for the task of a workflow's own run."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """One run, as its events tell: of its last attempt.
+    """One run, or one attempt of it, as its events tell.
 
     Attributes:
         run_id: The run.
-        attempt: Its last attempt.
+        attempt: The attempt: the last one, unless attempts are told apart.
         attempts: How many attempts left events.
         pipeline: The config's identifier.
-        status: ``running``, ``published``, ``skipped_duplicate``, ``blocked_quality`` or ``failed``.
+        workflow: The workflow that it is part of.
+        task: The task of the workflow; ``(workflow)`` for the workflow itself.
+        status: ``running``, ``published``, ``skipped_duplicate``, ``blocked_quality`` or ``failed``;
+            ``rolled_back`` where main was taken back behind what it published; of a workflow, as that says.
         started: When the attempt began, ISO 8601.
         finished: When it ended; None while it runs (or after it was killed).
         duration_s: Seconds, as the run counted them.
         rows_read: Rows of the source.
+        rows_kept: Rows of the source inside the window.
         rows_written: Rows published.
-        snapshot_id: The snapshot, as text.
-        table_uuid: The table.
         checks: Checks evaluated.
         checks_failed: Checks that failed.
+        snapshot_id: The snapshot, as text.
+        table_uuid: The table.
+        target: The table or the file.
+        mode: The write mode.
+        window_start: The start of the window, ISO 8601.
+        window_end: Its end.
+        idempotency_key: The key.
+        spec_hash: The hash of the config.
         error: Why it failed.
+        code: The kind of the failure.
+        retriable: Whether another attempt may succeed.
         payloads: The last payload of each type of event.
     """
 
@@ -46,17 +54,28 @@ class RunState:
     attempt: int = 1
     attempts: int = 1
     pipeline: str | None = None
+    workflow: str | None = None
+    task: str | None = None
     status: str = RUNNING
     started: str | None = None
     finished: str | None = None
     duration_s: float | None = None
     rows_read: int | None = None
+    rows_kept: int | None = None
     rows_written: int | None = None
-    snapshot_id: str | None = None
-    table_uuid: str | None = None
     checks: int | None = None
     checks_failed: int | None = None
+    snapshot_id: str | None = None
+    table_uuid: str | None = None
+    target: str | None = None
+    mode: str | None = None
+    window_start: str | None = None
+    window_end: str | None = None
+    idempotency_key: str | None = None
+    spec_hash: str | None = None
     error: str | None = None
+    code: str | None = None
+    retriable: bool | None = None
     payloads: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,26 +84,75 @@ class RunState:
 
 
 def fold_runs(events: Iterable[Event]) -> list[RunState]:
-    """The state of every run, the one that began last first.
+    """The state of every run, by its last attempt; the one that began last first."""
+    last: dict[str, RunState] = {}
+    for state in fold_attempts(events):
+        known = last.get(state.run_id)
+        if known is None or state.attempt > known.attempt:
+            last[state.run_id] = state
+    return _newest_first(last.values())
+
+
+def fold_attempts(events: Iterable[Event]) -> list[RunState]:
+    """The state of every attempt of every run; the one that began last first.
 
     An event that comes twice (one ledger, two sinks) counts once.
     """
     seen: set[str] = set()
-    attempts: dict[str, dict[int, list[Event]]] = {}
+    gone: set[str] = set()
+    by_run: dict[str, dict[int, list[Event]]] = {}
     for event in events:
-        if not str(event.get("type")).startswith(("run.", "quality.")) or event["event_id"] in seen:
+        if event["event_id"] in seen:
             continue
         seen.add(event["event_id"])
-        by_attempt = attempts.setdefault(str(event.get("run_id")), {})
-        by_attempt.setdefault(int(event.get("attempt") or 1), []).append(event)
+        gone |= _rolled_back(event)
+        if is_of_a_run(event):
+            attempts = by_run.setdefault(run_of(event), {})
+            attempts.setdefault(attempt_of(event), []).append(event)
     states = []
-    for run_id, by_attempt in attempts.items():
-        last = max(by_attempt)
-        state = RunState(run_id, last, len(by_attempt))
-        for event in sorted(by_attempt[last], key=lambda item: int(item.get("seq") or 0)):
-            state = apply(state, event)
-        states.append(state)
-    return sorted(states, key=lambda state: (state.started or "", state.run_id), reverse=True)
+    for run_id, attempts in by_run.items():
+        for attempt, own in attempts.items():
+            state = RunState(run_id, attempt, len(attempts))
+            for event in sorted(own, key=lambda item: int(item.get("seq") or 0)):
+                state = apply(state, event)
+            if state.status == "published" and state.snapshot_id in gone:
+                state = replace(state, status=ROLLED_BACK)
+            states.append(state)
+    return _newest_first(states)
+
+
+def newest(
+    events: Iterable[Event], limit: int, keep: Callable[[Event], bool] | None = None
+) -> Iterator[Event]:
+    """As many of a ledger's events, read from its end, as the runs that began last need.
+
+    Args:
+        events: Newest first.
+        limit: How many runs are wanted.
+        keep: Which first events of runs count.
+    """
+    begun: set[str] = set()
+    for event in events:
+        yield event
+        if event["type"] in _FIRST and (keep is None or keep(event)):
+            begun.add(run_of(event))
+            if len(begun) >= limit:
+                return
+
+
+def run_of(event: Event) -> str:
+    """The run of an event."""
+    return str(event.get("run_id"))
+
+
+def attempt_of(event: Event) -> int:
+    """The attempt of an event."""
+    return int(event.get("attempt") or 1)
+
+
+def is_of_a_run(event: Event) -> bool:
+    """Whether an event is one of a run or a workflow's run."""
+    return str(event.get("type")).startswith(("run.", "quality.", "workflow."))
 
 
 def apply(state: RunState, event: Event) -> RunState:
@@ -93,28 +161,91 @@ def apply(state: RunState, event: Event) -> RunState:
     state = replace(
         state,
         table_uuid=event.get("table_uuid") or state.table_uuid,
+        workflow=payload.get("workflow") or state.workflow,
+        task=payload.get("task") or state.task,
         payloads={**state.payloads, kind: payload},
     )
-    if kind == RUN_STARTED:
-        return replace(state, started=event.get("ts"), pipeline=payload.get("pipeline"))
-    if kind == RUN_EXTRACTED:
-        return replace(state, rows_read=payload.get("rows_read"))
-    if kind == QUALITY_EVALUATED:
-        return replace(state, checks=payload.get("checks"), checks_failed=payload.get("failed"))
-    if kind == RUN_PUBLISHED:
-        snapshot = payload.get("snapshot_id")
-        state = replace(
-            state,
-            rows_written=payload.get("rows_written"),
-            snapshot_id=None if snapshot is None else str(snapshot),
-        )
+    change = _CHANGES.get(kind)
+    if change is not None:
+        state = replace(state, **change(payload))
+    if kind in _FIRST:
+        return replace(state, started=event.get("ts"))
     if kind in OUTCOMES:
-        return replace(state, status=OUTCOMES[kind], error=payload.get("error") or state.error)
-    if kind == RUN_FINISHED:
-        return replace(
-            state,
-            status=payload.get("status") or state.status,
-            finished=event.get("ts"),
-            duration_s=payload.get("duration_s"),
-        )
+        return replace(state, status=OUTCOMES[kind])
+    if kind in _LAST:
+        return replace(state, finished=event.get("ts"), status=payload.get("status") or state.status)
     return state
+
+
+_FIRST = (model.RUN_STARTED, model.WORKFLOW_STARTED)
+_LAST = (model.RUN_FINISHED, model.WORKFLOW_FINISHED)
+Payload = Mapping[str, Any]
+
+
+def _started(payload: Payload) -> dict[str, Any]:
+    window, target = payload.get("window") or {}, payload.get("target") or {}
+    return {
+        "pipeline": payload.get("pipeline"),
+        "mode": payload.get("mode"),
+        "target": target.get("table") or target.get("path"),
+        "window_start": window.get("start"),
+        "window_end": window.get("end"),
+        "idempotency_key": payload.get("idempotency_key"),
+        "spec_hash": payload.get("spec_hash"),
+    }
+
+
+def _workflow(payload: Payload) -> dict[str, Any]:
+    return {**_started(payload), "pipeline": payload.get("workflow"), "task": WORKFLOW}
+
+
+def _extracted(payload: Payload) -> dict[str, Any]:
+    return {"rows_read": payload.get("rows_read"), "rows_kept": payload.get("rows_kept")}
+
+
+def _evaluated(payload: Payload) -> dict[str, Any]:
+    return {"checks": payload.get("checks"), "checks_failed": payload.get("failed")}
+
+
+def _published(payload: Payload) -> dict[str, Any]:
+    return {"rows_written": payload.get("rows_written"), "mode": payload.get("mode"), **_snapshot(payload)}
+
+
+def _snapshot(payload: Payload) -> dict[str, Any]:
+    found = payload.get("snapshot_id")
+    return {"snapshot_id": None if found is None else str(found)}
+
+
+def _stopped(payload: Payload) -> dict[str, Any]:
+    return {name: payload.get(name) for name in ("error", "code", "retriable")}
+
+
+def _finished(payload: Payload) -> dict[str, Any]:
+    return {"duration_s": payload.get("duration_s")}
+
+
+_CHANGES: dict[str, Callable[[Payload], dict[str, Any]]] = {
+    model.RUN_STARTED: _started,
+    model.RUN_EXTRACTED: _extracted,
+    model.QUALITY_EVALUATED: _evaluated,
+    model.RUN_PUBLISHED: _published,
+    model.RUN_SKIPPED_DUPLICATE: _snapshot,
+    model.RUN_BLOCKED_QUALITY: _stopped,
+    model.RUN_FAILED: _stopped,
+    model.RUN_FINISHED: _finished,
+    model.WORKFLOW_STARTED: _workflow,
+    model.WORKFLOW_FINISHED: _finished,
+}
+"""What each type of event tells of a run; the keys of its payload are read here and nowhere else."""
+
+
+def _rolled_back(event: Event) -> set[str]:
+    """The snapshots that a rollback took off main."""
+    payload = event.get("payload") or {}
+    if event.get("type") != model.TABLE_MAINTAINED or payload.get("operation") != "rollback":
+        return set()
+    return {str(item) for item in payload.get("snapshots") or ()}
+
+
+def _newest_first(states: Iterable[RunState]) -> list[RunState]:
+    return sorted(states, key=lambda s: (s.started or "", s.run_id, s.attempt), reverse=True)

@@ -11,7 +11,9 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
 from ldp_core.clock import Clock, system_clock
+from ldp_core.config.secrets import mask, masked
 from ldp_core.errors import LDPError
+from ldp_core.events.batch import later
 
 SCHEMA_VERSION = 1
 
@@ -83,7 +85,6 @@ def make_event(
     Raises:
         LDPError: There is no such type.
     """
-    from ldp_core.config.secrets import masked
     from ldp_core.ids import new_id
 
     if type not in TYPES:
@@ -148,13 +149,26 @@ class Emitter:
             self._hand(name, sink, event)
         return event
 
+    def close(self) -> None:
+        """The attempt is over: sinks that hold events back let them go, or keep them while a batch lasts."""
+        for name, sink in self._sinks:
+            flush = getattr(sink, "flush", None)
+            if callable(flush) and not later(name, flush):
+                try:
+                    flush()
+                except Exception as error:
+                    self._failure(name, error)
+
     def _hand(self, name: str, sink: Sink, event: Event) -> None:
         try:
             sink(event)
         except Exception as error:
-            if name not in self._failed:
-                self._failed.add(name)
-                self._warn(f"events do not reach the sink {name}: {error}")
+            self._failure(name, error)
+
+    def _failure(self, name: str, error: Exception) -> None:
+        if name not in self._failed:
+            self._failed.add(name)
+            self._warn(f"events do not reach the sink {name}: {mask(str(error))}")
 
 
 def plain(value: Any) -> Any:

@@ -9,11 +9,13 @@ from ldp_core import registry
 from ldp_core.config import Config
 from ldp_core.config.sections.observability import sinks
 from ldp_core.errors import ConfigError, Problem
+from ldp_core.plan.keyed import NOTHING, Ask, of_config
+from ldp_core.plan.keyed import problems as asked
 from ldp_core.plan.stages import Check, Plan, Read, Reshape, Write
 from ldp_core.spi import PreparedGate
 
 
-def problems(config: Config, mode: str | None = None) -> tuple[Problem, ...]:
+def problems(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> tuple[Problem, ...]:
     """Every finding about a config, and about the mode that the command line asks for.
 
     ``run`` and ``plan`` both ask here and nowhere else, so that one refuses what the other refuses.
@@ -23,24 +25,27 @@ def problems(config: Config, mode: str | None = None) -> tuple[Problem, ...]:
     found += [problem for problem in _missing_gates(config) if problem.key not in told]
     if mode is not None and not _errors(found):
         found += _mode_problems(config, mode)
+    if not _errors(found):
+        found += asked(config, ask)
     return tuple(dict.fromkeys(found))
 
 
-def build(config: Config, mode: str | None = None) -> Plan:
+def build(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> Plan:
     """The stages of a config's load. Loads plugins; reads no data and looks at no table.
 
     Args:
         config: The config.
         mode: A write mode that stands above the config's own.
+        ask: The window or the key of the run.
 
     Raises:
         ConfigError: The config has errors; carries them all.
     """
-    errors = _errors(problems(config, mode))
+    errors = _errors(problems(config, mode, ask))
     if errors:
         raise ConfigError.from_problems(tuple(errors))
     source, target = config.source_kind(), config.target_kind()
-    return Plan(
+    plan = Plan(
         identifier=config.identifier,
         read=Read(source, registry.load("ldp.sources", source), config.spec("source")),
         transforms=tuple(
@@ -54,6 +59,7 @@ def build(config: Config, mode: str | None = None) -> Plan:
         file=config.name,
         docs=config.section("docs") or {},
     )
+    return of_config(config, plan, ask)
 
 
 def _errors(found: tuple[Problem, ...] | list[Problem]) -> list[Problem]:

@@ -8,8 +8,13 @@ from typing import Any
 from ldp_core.config import Config
 from ldp_core.errors import LDPError, Problem
 from ldp_core.plan.build import build, problems
+from ldp_core.plan.keyed import NOTHING, Ask, has_placeholder
 from ldp_core.plan.stages import Plan
 from ldp_core.spi import TargetInfo
+from ldp_core.window.model import Window
+from ldp_core.window.placeholders import problem as broken_placeholder
+
+_SHOWN = ("window", "idempotency_key")
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Explanation:
             "errors": [_text(problem) for problem in self.errors],
             "problems": [problem.to_dict() for problem in self.problems],
             "notes": list(self.notes),
+            **self._window(),
             "spec_hash": plan.spec_hash if plan else None,
             "route": plan.route if plan else None,
             "target": info.name if info else None,
@@ -66,6 +72,19 @@ class Explanation:
         if self.source_schema is not None:
             body["source_schema"] = self.source_schema
         return body
+
+    def _window(self) -> dict[str, Any]:
+        keyed = self.plan.keyed if self.plan else None
+        window = Window(keyed.start, keyed.end) if keyed and keyed.start and keyed.end else None
+        template = self.config.source.get("path")
+        broken = isinstance(template, str) and broken_placeholder(template)
+        path = self.plan.read.spec.get("path") if self.plan else template
+        return {
+            "window": str(window) if window else None,
+            "idempotency_key": keyed.key if keyed else None,
+            "source_path": None if broken else path,
+            "source_path_template": None if broken else template,
+        }
 
     def stages(self) -> list[tuple[str, str]]:
         """The stages as (kind, text); none where the config has errors."""
@@ -86,6 +105,7 @@ class Explanation:
             ("route", self.plan.route),
             *self._target_lines(),
             *self.sections,
+            *((name, str(value)) for name, value in self._window().items() if name in _SHOWN and value),
         ]
         width = max(len(label) for label, _ in pairs)
         lines = [f"{label:<{width}}  {text}" for label, text in pairs]
@@ -115,19 +135,20 @@ class Explanation:
         return pairs
 
 
-def explain(config: Config, mode: str | None = None) -> Explanation:
+def explain(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> Explanation:
     """Explain a config. Looks at the target's metadata and at whether the source is there; writes nothing.
 
     Args:
         config: The config.
         mode: A write mode that stands above the config's own.
+        ask: The window or the key of the run.
     """
-    found = problems(config, mode)
+    found = problems(config, mode, ask)
     notes = [str(problem.message) for problem in found if problem.severity == "note"]
     if any(problem.severity == "error" for problem in found):
         return Explanation(config, found, notes=tuple(notes))
     try:
-        plan = build(config, mode)
+        plan = build(config, mode, ask)
     except LDPError as error:
         return Explanation(config, (*found, _problem(error, config)), notes=tuple(notes))
     info = None
@@ -136,7 +157,12 @@ def explain(config: Config, mode: str | None = None) -> Explanation:
         notes += info.notes
     except LDPError as error:
         notes.append(f"the target cannot be looked at: {error}")
-    missing = plan.read.source.missing(plan.read.spec)
+    missing = None if has_placeholder(plan) else plan.read.source.missing(plan.read.spec)
+    if has_placeholder(plan):
+        notes.append(
+            "the source path has a window placeholder, so it is shown as written; "
+            "pass --window to see the path of one window"
+        )
     if missing:
         notes.append(f"not there yet: {missing}")
     return Explanation(config, found, plan, info, tuple(dict.fromkeys(notes)), tuple(config.explain()))

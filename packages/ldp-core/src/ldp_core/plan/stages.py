@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ldp_core.spi import PreparedGate, Source, Spec, Target, Transform
+from ldp_core.spi import Keyed, PreparedGate, Source, Spec, Target, Transform
 
 GateMaker = Callable[[], PreparedGate]
 
@@ -101,6 +101,7 @@ class Plan:
         sinks: The event sinks, each with its ``type`` and options.
         file: The config as the user named it.
         docs: ``metadata.docs``, for targets that keep them.
+        keyed: The window and the key of the run.
     """
 
     identifier: str
@@ -113,6 +114,7 @@ class Plan:
     sinks: tuple[Mapping[str, Any], ...] = ()
     file: str | None = None
     docs: Mapping[str, Any] = field(default_factory=dict)
+    keyed: Keyed | None = None
 
     @property
     def route(self) -> str:

@@ -13,7 +13,7 @@ from ldp_core._signals import heard
 from ldp_core.clock import Clock, system_clock
 from ldp_core.ids import new_id
 from ldp_core.run._scratch import scratch_folder
-from ldp_core.spi import Progress, RunContext
+from ldp_core.spi import Keyed, Progress, RunContext
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,16 @@ class Lines:
 
 
 @contextmanager
-def open_context(base_dir: Path, options: RunOptions, warnings: Lines) -> Iterator[RunContext]:
+def open_context(
+    base_dir: Path, options: RunOptions, warnings: Lines, keyed: Keyed | None = None
+) -> Iterator[RunContext]:
     """A context for one run; its connection and its scratch folder are gone afterwards, whatever happens.
 
     Args:
         base_dir: The config's folder.
         options: How to run.
         warnings: Takes the run's warnings.
+        keyed: The window and the key of the run.
     """
     with scratch_folder() as scratch:
         con = _duck.connect(memory_limit=options.memory_limit, temp_directory=scratch / "spill")
@@ -72,6 +75,7 @@ def open_context(base_dir: Path, options: RunOptions, warnings: Lines) -> Iterat
                     warn=warnings.add,
                     clock=options.clock,
                     strict=options.strict,
+                    keyed=keyed,
                 )
         finally:
             con.close()

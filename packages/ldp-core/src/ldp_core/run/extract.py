@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ldp_core import fs
 from ldp_core.errors import ConfigError, LDPError, SourceError
 from ldp_core.plan.stages import Plan
+from ldp_core.run.windowed import has_filter, kept_sql
 from ldp_core.spi import Extract, Resolved, RunContext, TargetSession
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
     """Open the source; the table's types are told only when no transform stands between."""
     wanted = None if plan.transforms else session.wanted
     extract = plan.read.source.open(plan.read.spec, ctx, wanted)
-    whole = plan.read.kind == "PARQUET" and not plan.transforms
+    whole = plan.read.kind == "PARQUET" and not plan.transforms and not has_filter(plan.keyed)
     once = bool(plan.checks and plan.transforms and plan.transforms[-1].kind != "python")
     session.tell(
         docs=plan.docs, allow=_allowed(plan, extract), files=extract.files if whole else (), once=once
@@ -53,7 +54,7 @@ def rows_read(plan: Plan, ctx: RunContext, extract: Extract, rows_in: int) -> in
     """Rows of the source, of which ``rows_in`` came out of the transforms."""
     if extract.rows is not None:
         return extract.rows
-    if not plan.transforms:
+    if not plan.transforms and not has_filter(plan.keyed):
         return rows_in
     return int(ctx.con.execute(f"SELECT count(*) FROM (\n{extract.sql}\n)").fetchall()[0][0])
 
@@ -100,7 +101,7 @@ def each_round(
 
 def fit(plan: Plan, ctx: RunContext, session: TargetSession, extract: Extract) -> Resolved:
     """The rows after the transforms, in the target's types and order. Reads no data."""
-    sql, schema = extract.sql, extract.schema
+    sql, schema = kept_sql(plan.keyed, extract), extract.schema
     for step in plan.transforms:
         sql, schema = step.transform.apply(step.spec, sql, schema, ctx)
     return session.resolve(sql, schema, follows_values=extract.follows_values)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ldp_core.config import Config
 from ldp_core.errors import ConfigError, LDPError, Problem
 from ldp_core.plan.build import problems
+from ldp_core.plan.keyed import Ask
 from ldp_core.run.result import PipelineResult
 
 GATE = 3
@@ -61,7 +62,8 @@ def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: A
 
     wrong: list[Problem] = []
     for config in configs:
-        wrong += [item for item in problems(config, options.get("mode")) if item.severity == "error"]
+        found = problems(config, options.get("mode"), ask_of(options))
+        wrong += [item for item in found if item.severity == "error"]
     if wrong:
         raise ConfigError.from_problems(tuple(wrong))
     stopped = False
@@ -75,3 +77,9 @@ def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: A
         except LDPError as error:
             stopped = not keep_going
             yield Outcome(name, error=error)
+
+
+def ask_of(options: Mapping[str, Any]) -> Ask:
+    """The window and the key among the options of a run."""
+    names = ("window", "idempotency_key", "overlap", "adopt")
+    return Ask(**{name: options[name] for name in names if name in options})

@@ -1,20 +1,33 @@
-"""Tells the event sinks what a run does. A sink that fails is a warning, never the end of a load."""
+"""Tells the event sinks what a run does. A sink that fails is a warning, never the end of a load.
+
+An event carries specs, schemas, counts, ids and verdicts. It never carries a row, a value of the data, or
+the text of an error that may quote one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
+from ldp_core.clock import Clock, system_clock
 from ldp_core.errors import LDPError
+from ldp_core.events import model
+from ldp_core.events.jsonl import DEFAULT_PATH
 from ldp_core.events.model import Emitter, Sink
 from ldp_core.plan.stages import Plan
-from ldp_core.run import gates
-from ldp_core.spi import RunContext, Spec, Verdict, WriteResult
+from ldp_core.shape import Shape
+from ldp_core.spi import Keyed, RunContext, Spec, Verdict, WriteResult
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_MAY_QUOTE = frozenset({"error", "source", "drift", "data_quality", "query"})
+"""Codes of errors whose text may hold a value of the data."""
+_CHECK = {"name": "name", "check": "kind", "passed": "passed", "failing_rows": "failing_rows", "rows": "rows"}
+"""What an event tells of a check: the key a gate gives it, and the key of the event."""
 
 
 @dataclass(frozen=True)
@@ -24,73 +37,236 @@ class Observer:
     Attributes:
         plan: What is run.
         emitter: Numbers the events and hands them to the sinks.
+        names: ``workflow`` and ``task``, for a run that is part of one; they stand in every event.
     """
 
     plan: Plan
     emitter: Emitter
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, plan: Plan, ctx: RunContext) -> Observer:
-        """Open the sinks of the plan; one that is not installed or does not open is a warning."""
-        opened = [sink for options in plan.sinks if (sink := _open(options, plan, ctx)) is not None]
-        return cls(plan, Emitter(opened, ctx.run_id, ctx.attempt, warn=ctx.warn, clock=ctx.clock))
+    def open(
+        cls, plan: Plan, ctx: RunContext, *, workflow: str | None = None, task: str | None = None
+    ) -> Observer:
+        """Open the sinks of a run; see ``begin``."""
+        return cls.begin(
+            plan, ctx.run_id, ctx.attempt, warn=ctx.warn, clock=ctx.clock, workflow=workflow, task=task
+        )
+
+    @classmethod
+    def begin(
+        cls,
+        plan: Plan,
+        run_id: str,
+        attempt: int = 1,
+        *,
+        warn: Callable[[str], None],
+        clock: Clock = system_clock,
+        workflow: str | None = None,
+        task: str | None = None,
+    ) -> Observer:
+        """Open the sinks of the plan; one that is not installed or does not open is a warning.
+
+        Args:
+            plan: What is run. A keyed run writes the ledger beside its config, whatever sinks it names.
+            run_id: The run.
+            attempt: From 1.
+            warn: Takes one line for the user.
+            clock: The time.
+            workflow: The workflow that the run is part of; its ledger takes the events.
+            task: The task of the workflow.
+        """
+        named = {"workflow": workflow, "task": task}
+        names = {key: text for key, text in named.items() if text is not None}
+        wanted = [*plan.sinks, *_ledger(plan)] if _is_keyed(plan.keyed) and not workflow else plan.sinks
+        opened = [sink for options in wanted if (sink := _open(options, plan, warn)) is not None]
+        return cls(plan, Emitter(opened, run_id, attempt, warn=warn, clock=clock), names)
 
     def started(self) -> None:
         """``run.started``: what is run."""
         plan = self.plan
+        keyed = plan.keyed
+        window = None
+        if keyed is not None and keyed.start is not None and keyed.end is not None:
+            window = {"start": keyed.start, "end": keyed.end}
         self._emit(
-            "run.started",
-            identifier=plan.identifier,
-            spec_hash=plan.spec_hash,
-            source={"kind": plan.read.kind, "name": plan.read.spec.get("name")},
-            target={"kind": plan.write.kind, "name": plan.write.spec.get("name")},
+            model.RUN_STARTED,
+            pipeline=plan.identifier,
+            window=window,
+            idempotency_key=keyed.key if keyed is not None else None,
+            spec_hash=plan.spec_hash or None,
+            source=_endpoint(plan.read.kind, plan.read.spec),
+            target=_endpoint(plan.write.kind, plan.write.spec),
             mode=plan.write.mode or plan.write.spec.get("write_mode"),
         )
 
-    def extracted(self, rows: int, schema: pa.Schema) -> None:
-        """``run.extracted``: how many rows, of which columns."""
+    def extracted(self, rows: int, schema: pa.Schema, kept: int | None = None) -> None:
+        """``run.extracted``: how many rows, of which columns.
+
+        Args:
+            rows: Rows of the source.
+            schema: The columns that will be published.
+            kept: Rows of the source inside the window; all of them by default.
+        """
         self._emit(
-            "run.extracted",
+            model.RUN_EXTRACTED,
             rows_read=rows,
-            rows_kept=rows,
-            schema={column.name: str(column.type) for column in schema},
+            rows_kept=rows if kept is None else kept,
+            schema=[{"name": column.name, "type": str(column.type)} for column in schema],
         )
 
-    def evaluated(self, verdicts: dict[str, Verdict]) -> None:
-        """``quality.evaluated``: the gates' verdicts, without rows or values."""
-        self._emit("quality.evaluated", **gates.evaluated(verdicts))
+    def evaluated(self, verdicts: Mapping[str, Verdict]) -> None:
+        """``quality.evaluated``: the gates' verdicts, without rows or values; also where there are none."""
+        results = [line for gate, verdict in verdicts.items() for line in _results(gate, verdict)]
+        self._emit(
+            model.QUALITY_EVALUATED,
+            checks=len(results),
+            failed=sum(not line["passed"] for line in results),
+            passed=all(verdict.passed for verdict in verdicts.values()),
+            blocks=any(verdict.blocks for verdict in verdicts.values()),
+            results=results,
+        )
 
-    def published(self, wrote: WriteResult) -> None:
-        """``run.published``: what the target became."""
-        self._emit("run.published", **wrote.to_dict())
+    def published(
+        self,
+        wrote: WriteResult,
+        *,
+        table_uuid: str | None = None,
+        rows_in: int | None = None,
+        rows_quarantined: int = 0,
+    ) -> None:
+        """``run.published``: what the target became.
+
+        Args:
+            wrote: What the publish did.
+            table_uuid: The table.
+            rows_in: Rows after the transforms; by default the sum of what became of them.
+            rows_quarantined: Rows that were set aside.
+        """
+        self.emitter.table_uuid = table_uuid or self.emitter.table_uuid
+        told = wrote.to_dict()
+        whole = wrote.rows_written + wrote.rows_unchanged + wrote.rows_deduplicated + rows_quarantined
+        self._emit(
+            model.RUN_PUBLISHED,
+            table=told.pop("table_identifier"),
+            **told,
+            rows_quarantined=rows_quarantined,
+            rows_in=whole if rows_in is None else rows_in,
+        )
+
+    def skipped(self, snapshot_id: int | None, duration_s: float) -> None:
+        """``run.skipped_duplicate``, then ``run.finished``: the key was published before.
+
+        Args:
+            snapshot_id: The snapshot that carries the key, where one still does.
+            duration_s: Seconds from start to end.
+        """
+        keyed = self.plan.keyed
+        self._emit(
+            model.RUN_SKIPPED_DUPLICATE,
+            idempotency_key=keyed.key if keyed is not None else None,
+            snapshot_id=None if snapshot_id is None else str(snapshot_id),
+        )
+        self.finished("skipped_duplicate", duration_s)
 
     def stopped(self, status: str, error: BaseException, duration_s: float) -> None:
         """``run.blocked_quality`` or ``run.failed``, then ``run.finished``."""
-        if status == "blocked_quality":
-            self._emit("run.blocked_quality")
-        else:
-            kind = error.code if isinstance(error, LDPError) else type(error).__name__
-            retriable = isinstance(error, OSError) or bool(getattr(error, "retriable", False))
-            self._emit("run.failed", error=kind, retriable=retriable)
+        kind = model.RUN_BLOCKED_QUALITY if status == "blocked_quality" else model.RUN_FAILED
+        code = error.code if isinstance(error, LDPError) else type(error).__name__
+        retriable = bool(getattr(error, "retriable", isinstance(error, OSError)))
+        self._emit(kind, error=error_text(error), code=code, retriable=retriable)
         self.finished(status, duration_s)
 
     def finished(self, status: str, duration_s: float) -> None:
-        """``run.finished``: how it ended and how long it took."""
-        self._emit("run.finished", status=status, duration_s=round(duration_s, 3))
+        """``run.finished``: how it ended and how long it took. Sinks that hold events back let them go."""
+        self._emit(model.RUN_FINISHED, status=status, duration_s=round(duration_s, 3))
+        self.emitter.close()
 
     def _emit(self, kind: str, **payload: Any) -> None:
-        self.emitter.emit(kind, payload)
+        self.emitter.emit(kind, {**payload, **self.names})
 
 
-def _open(options: Mapping[str, Any], plan: Plan, ctx: RunContext) -> tuple[str, Sink] | None:
+def error_text(error: BaseException) -> str:
+    """Why a run failed, in words that hold no value of the data.
+
+    The text of an error that may quote the data is left out: its kind stands for it.
+    """
+    if isinstance(error, LDPError):
+        if error.code in _MAY_QUOTE:
+            place = ":".join(str(part) for part in (error.file, error.line) if part is not None)
+            what = " ".join((type(error).__doc__ or "").strip().splitlines()[:1])
+            if type(error) is LDPError:
+                what = "The load was stopped; what the command printed says why."
+            return f"{place}: {what}" if place else what
+        return str(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{type(error).__name__}: {os.strerror(error.errno)}"
+    return type(error).__name__
+
+
+def _is_keyed(keyed: Keyed | None) -> bool:
+    return keyed is not None and (keyed.key is not None or keyed.start is not None)
+
+
+def _ledger(plan: Plan) -> list[dict[str, Any]]:
+    """The ledger beside the config, unless a sink of the config is that file already."""
+    spec = Spec({}, plan.base_dir)
+    own = spec.path(DEFAULT_PATH)
+    named = [spec.path(str(s.get("path") or DEFAULT_PATH)) for s in plan.sinks if s.get("type") == "jsonl"]
+    return [] if own in named else [{"type": "jsonl"}]
+
+
+def _results(gate: str, verdict: Verdict) -> list[dict[str, Any]]:
+    """The checks of a gate, of each only what is known to be no value; a gate without a list is one check."""
+    listed = verdict.evaluated.get("checks")
+    if not isinstance(listed, list | tuple):
+        return [{"gate": gate, "name": gate, "kind": gate, "passed": verdict.passed}]
+    return [
+        {"gate": gate, **{own: check.get(given) for given, own in _CHECK.items()}}
+        for check in listed
+        if isinstance(check, Mapping)
+    ]
+
+
+def _endpoint(kind: str, spec: Spec) -> dict[str, Any]:
+    """A source or a target for an event: its format, its name and where it is, without secrets."""
+    from ldp_core.config.secrets import mask
+
+    found: dict[str, Any] = {"format": kind, "name": spec.get("name")}
+    path = spec.get("path")
+    if isinstance(path, str):
+        found["path"] = mask(spec.path(path))
+    catalog = spec.get("catalog")
+    if isinstance(catalog, Mapping):
+        from ldp_core.catalogs.access import namespace, type_of
+
+        own = spec.sub("catalog")
+        place = next((own.get(k) for k in ("warehouse_path", "uri", "warehouse") if own.get(k)), "")
+        found |= {
+            "table": f"{namespace(own)}.{spec.get('name')}",
+            "catalog": {"type": type_of(own), "place": mask(spec.path(str(place))) if place else None},
+        }
+    return found
+
+
+def _open(options: Mapping[str, Any], plan: Plan, warn: Callable[[str], None]) -> tuple[str, Sink] | None:
     word = str(options.get("type"))
     name = registry.find("ldp.event_sinks", "null" if word == "none" else word, ignore_case=True)
     if name is None:
-        ctx.warn(f"the event sink {word} is not installed; its events are dropped")
+        warn(f"the event sink {word} is not installed; its events are dropped")
         return None
     try:
         sink = registry.load("ldp.event_sinks", name)
-        return name, sink.open(Spec(options, plan.base_dir, "metadata.observability", plan.file))
+        values = {**_given(sink.shape, plan), **options}
+        opened: Sink = sink.open(Spec(values, plan.base_dir, "metadata.observability", plan.file))
+        return name, opened
     except Exception as error:
-        ctx.warn(f"the event sink {name} does not open: {error}")
+        warn(f"the event sink {name} does not open: {error}")
         return None
+
+
+def _given(shape: Shape, plan: Plan) -> dict[str, Any]:
+    """What a sink takes from the target where its options do not say: the catalog."""
+    catalog = plan.write.spec.get("catalog")
+    takes = any(key.name == "catalog" for key in shape.keys)
+    return {"catalog": catalog} if takes and catalog is not None else {}

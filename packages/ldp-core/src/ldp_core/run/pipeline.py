@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.config import Config
 from ldp_core.errors import ConfigError
 from ldp_core.plan.build import build
+from ldp_core.plan.keyed import CommitContext, keyed, of_config
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
@@ -136,18 +137,25 @@ class Pipeline:
         gates.refuse(verdicts)
         return gates.report_of(verdicts)
 
-    def run(self, mode: str | None = None, **options: Any) -> PipelineResult:
+    def run(
+        self, mode: str | None = None, commit: CommitContext | None = None, **options: Any
+    ) -> PipelineResult:
         """Load: read, transform, write unseen, check, publish in one step.
 
         Args:
             mode: A write mode that stands above the target's own.
+            commit: The window, the key, the run and the attempt.
             options: The fields of ``RunOptions``, such as ``memory_limit``.
 
         Raises:
             DataQualityError: A check held the rows back; nothing was published.
             LDPError: Anything else that stopped the run; nothing was published.
         """
-        return execute(self.plan(mode), RunOptions(**options))
+        given = commit or CommitContext()
+        names = {"run_id": given.run_id, "attempt": given.attempt} if commit else {}
+        run_options = RunOptions(**{**names, **options})
+        plan, ask = self.plan(mode), given.ask(run_options.clock())
+        return execute(of_config(self.config, plan, ask) if self.config else keyed(plan, ask), run_options)
 
     load = run
 

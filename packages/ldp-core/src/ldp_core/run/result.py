@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ldp_core.spi import Loss, Report, WriteResult
+from ldp_core.spi import Keyed, Loss, Report, WriteResult
+from ldp_core.window.model import Window
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class PipelineResult:
         write_result: What the publish did.
         quality: The report of the checks; None without a ``quality`` section.
         duration_s: Seconds from start to end.
-        status: ``published``.
+        status: ``published``, or ``skipped_duplicate`` when the key was published already.
         run_id: The run.
         attempt: From 1.
         rows_kept: Rows of the source inside the window; all of them without one.
@@ -27,6 +28,8 @@ class PipelineResult:
         warnings: Lines about data or sinks that are not as they should be.
         notes: Lines about what else happened, such as a new column.
         spec_hash: The hash of the config.
+        keyed: The window and the key of the run.
+        published_in: The snapshot that has what the run is for; None when it has expired, and for files.
     """
 
     name: str
@@ -43,11 +46,28 @@ class PipelineResult:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     spec_hash: str = ""
+    keyed: Keyed | None = None
+    published_in: int | None = None
+
+    @property
+    def window(self) -> Window | None:
+        """The window of the run."""
+        keyed = self.keyed
+        return Window(keyed.start, keyed.end) if keyed and keyed.start and keyed.end else None
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The key of the run."""
+        return self.keyed.key if self.keyed else None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
+        body = {name: value for name, value in vars(self).items() if name not in ("keyed", "published_in")}
         return {
-            **vars(self),
+            **body,
+            "window": str(self.window) if self.window else None,
+            "idempotency_key": self.idempotency_key,
+            "snapshot_id": None if self.published_in is None else str(self.published_in),
             "write_result": self.write_result.to_dict(),
             "quality": None if self.quality is None else self.quality.to_dict(),
             "duration_s": round(self.duration_s, 3),
@@ -62,13 +82,41 @@ class PipelineResult:
         if wrote.snapshot_id is not None:
             where += f", snapshot {wrote.snapshot_id}"
         return [
-            f"{self.name}: read {self.rows_read} rows, wrote {self.rows_written} rows"
-            f" in {self.duration_s:.1f}s",
+            self._headline(),
             where,
+            *self._run_lines(),
             *self._counts(),
             *(f"  {loss_line(loss)}" for loss in wrote.losses),
             *(f"  {line}" for line in self.notes),
         ]
+
+    def _headline(self) -> str:
+        if self.status == "skipped_duplicate":
+            where = (
+                "before its snapshot expired"
+                if self.published_in is None
+                else f"in snapshot {self.published_in}"
+            )
+            return f"{self.name}: skipped: idempotency key already published {where} ({self.duration_s:.1f}s)"
+        kept = f", kept {self.rows_kept} in the window" if self.keyed and self.keyed.column else ""
+        return (
+            f"{self.name}: read {self.rows_read} rows{kept}, wrote {self.rows_written} rows"
+            f" in {self.duration_s:.1f}s"
+        )
+
+    def _run_lines(self) -> list[str]:
+        """What a keyed run adds."""
+        if self.window is None and self.idempotency_key is None:
+            return []
+        pairs = [
+            ("window", self.window),
+            ("idempotency_key", self.idempotency_key),
+            ("run_id", self.run_id),
+            ("attempt", self.attempt),
+            ("status", self.status),
+            ("snapshot", self.published_in),
+        ]
+        return [f"  {label:<15}  {value}" for label, value in pairs if value is not None]
 
     def _counts(self) -> list[str]:
         counts = {

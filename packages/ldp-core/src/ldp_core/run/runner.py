@@ -5,21 +5,27 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.clock import Clock, system_clock
+from ldp_core.commit.claim import AlreadyPublished
 from ldp_core.config import Config
 from ldp_core.errors import DataQualityError, NoData, SourceError, TableChanged
+from ldp_core.ids import new_id
 from ldp_core.plan.build import build
+from ldp_core.plan.keyed import Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
 from ldp_core.run.extract import each_round, interrupt_of, open_source, rows_read, stamps
 from ldp_core.run.observe import Observer
 from ldp_core.run.result import PipelineResult
+from ldp_core.run.skip import look, skipped
+from ldp_core.run.windowed import rows_kept
 from ldp_core.spi import (
     Batch,
     Extract,
+    Keyed,
     Progress,
     Resolved,
     RunContext,
@@ -28,6 +34,7 @@ from ldp_core.spi import (
     Verdict,
     WriteResult,
 )
+from ldp_core.window.model import Window
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
@@ -48,6 +55,10 @@ def run(
     clock: Clock = system_clock,
     run_id: str | None = None,
     attempt: int = 1,
+    window: Any = None,
+    idempotency_key: str | None = None,
+    overlap: str | None = None,
+    adopt: bool = False,
 ) -> PipelineResult:
     """Load what a config describes.
 
@@ -59,7 +70,11 @@ def run(
         progress: Where long steps report.
         clock: The time.
         run_id: uuid7 or any text; made when it is None.
-        attempt: From 1.
+        attempt: From 1; a later one fences those before it.
+        window: The window to load: ``START/END``, a pair, or ``yesterday``, ``last-week``, ``last-month``.
+        idempotency_key: A key in place of the window's.
+        overlap: ``allow`` loads a window that shares time with a published one.
+        adopt: Take over what another config published under the key.
 
     Raises:
         ConfigError: The config has errors; carries them all.
@@ -67,7 +82,8 @@ def run(
         LDPError: Anything else that stopped the run; nothing was published.
     """
     options = RunOptions(memory_limit, strict, progress or RunOptions.progress, clock, run_id, attempt)
-    return execute(build(config, mode), options)
+    ask = Ask(window, idempotency_key, overlap, adopt, clock())
+    return execute(build(config, mode, ask), options)
 
 
 def execute(plan: Plan, options: RunOptions) -> PipelineResult:
@@ -82,13 +98,27 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
         LDPError: Anything else that stopped the run.
     """
     started = time.monotonic()
+    need_window(plan)
+    if options.run_id is None:
+        options = replace(options, run_id=new_id())
+    try:
+        look(plan, str(options.run_id), options.attempt)
+    except AlreadyPublished as found:
+        return _skipped(plan, options, found, started)
+    return _execute(plan, options, started)
+
+
+def _execute(plan: Plan, options: RunOptions, started: float) -> PipelineResult:
     warnings = Lines()
     prepared = gates.prepare(plan.checks)
-    with open_context(plan.base_dir, options, warnings) as ctx:
+    with open_context(plan.base_dir, options, warnings, plan.keyed) as ctx:
         observer = Observer.open(plan, ctx)
         observer.started()
         try:
             loaded = _load(plan, ctx, prepared, observer)
+        except AlreadyPublished as found:
+            observer.finished("skipped_duplicate", time.monotonic() - started)
+            return skipped(plan, ctx.run_id, ctx.attempt, found, started)
         except BaseException as caught:
             error = interrupt_of(caught)
             status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
@@ -107,12 +137,19 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
             duration_s=time.monotonic() - started,
             run_id=ctx.run_id,
             attempt=ctx.attempt,
-            rows_kept=loaded.rows_read,
+            rows_kept=loaded.rows_kept,
             rows_in=loaded.rows_in,
             warnings=tuple(warnings.found),
             notes=loaded.notes,
             spec_hash=plan.spec_hash,
+            keyed=plan.keyed,
+            published_in=wrote.snapshot_id,
         )
+
+
+def _skipped(plan: Plan, options: RunOptions, found: AlreadyPublished, started: float) -> PipelineResult:
+    """A run that was found done before anything was opened: its result and its events."""
+    return skipped(plan, str(options.run_id), options.attempt, found, started)
 
 
 @dataclass(frozen=True)
@@ -120,6 +157,7 @@ class _Loaded:
     """What a load that was published knows."""
 
     rows_read: int
+    rows_kept: int
     rows_in: int
     wrote: WriteResult
     verdicts: dict[str, Verdict]
@@ -147,21 +185,22 @@ def _load_once(
         seen = stamps(plan, extract)
         extract, resolved, staged = _stage(plan, ctx, session, extract)
         read = rows_read(plan, ctx, extract, staged.rows_in)
+        kept = rows_kept(ctx, ctx.keyed, extract, read, None if plan.transforms else staged.rows_in)
         observer.extracted(read, resolved.schema)
-        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, read))
+        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept))
         if stamps(plan, extract) != seen:
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         gates.refuse(verdicts)
-        if staged.rows == 0:
-            raise NoData(_nothing(plan, read))
+        if staged.rows == 0 and not (ctx.keyed and ctx.keyed.empty):
+            raise NoData(_nothing(plan, read, kept))
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
         staged = replace(staged, losses=(*extract.losses(), *staged.losses))
-        wrote = session.publish(staged, _summary(plan, ctx, read, staged))
+        wrote = session.publish(staged, _summary(plan, ctx, read, kept, staged))
         observer.published(wrote)
-        return _Loaded(read, staged.rows_in, wrote, verdicts, resolved.notes)
+        return _Loaded(read, kept, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
         session.discard()
 
@@ -189,26 +228,38 @@ def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) 
         rows=staged.rows,
         source_rows=rows_read,
         ordered_sql=staged.ordered_sql,
-        now=ctx.clock(),
+        now=ctx.keyed.end if ctx.keyed and ctx.keyed.end else ctx.clock(),
     )
 
 
-def _nothing(plan: Plan, rows_read: int) -> str:
-    why = "the transforms left no row of" if rows_read else "there is no row in"
+def _nothing(plan: Plan, rows_read: int, rows_kept: int) -> str:
+    why = "the transforms left no row of" if rows_kept else "there is no row in"
+    if rows_read and not rows_kept:
+        why = f"none of {rows_read} rows is in the window:"
     return f"No data to write: {why} {plan.read.text}"
 
 
-def _summary(plan: Plan, ctx: RunContext, rows_read: int, staged: Staged) -> dict[str, str]:
+def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged: Staged) -> dict[str, str]:
     """What the snapshot says of the run, so that a publish reconciles."""
     hashed = {"ldp.spec-hash": plan.spec_hash} if plan.spec_hash else {}
     return {
         "ldp.run-id": ctx.run_id,
         "ldp.attempt": str(ctx.attempt),
         **hashed,
+        **_keys(ctx.keyed),
         "ldp.rows-read": str(rows_read),
-        "ldp.rows-kept": str(rows_read),
+        "ldp.rows-kept": str(rows_kept),
         "ldp.rows-in": str(staged.rows_in),
         "ldp.rows-written": str(staged.rows),
         "ldp.rows-unchanged": "0",
         "ldp.rows-deduplicated": str(staged.rows_in - staged.rows),
     }
+
+
+def _keys(keyed: Keyed | None) -> dict[str, str]:
+    found = {}
+    if keyed is not None and keyed.key is not None:
+        found["ldp.idempotency-key"] = keyed.key
+    if keyed is not None and keyed.start is not None and keyed.end is not None:
+        found["ldp.logical-window"] = Window(keyed.start, keyed.end).logical
+    return found

@@ -47,7 +47,8 @@ def guarded(cast: Cast, x: str, column: int) -> str:
     branches = _branches(cast, x)
     first, *rest = [f"WHEN {condition} THEN {value}" for condition, value in branches] or [""]
     fail = f"ELSE error('{MARK}{column}')"
-    return " ".join(["CASE", first, f"WHEN {x} IS NULL THEN NULL", *rest, fail, "END"])
+    nothing = "NULL" if branches else f"CAST(NULL AS {cast.type})"
+    return " ".join(["CASE", first, f"WHEN {x} IS NULL THEN {nothing}", *rest, fail, "END"])
 
 
 def fits(cast: Cast, x: str) -> str:

@@ -29,6 +29,7 @@ class Snap:
         sequence: Its sequence number; 0 in tables of format version 1.
         summary: Its summary.
         manifest_list: Where its manifest list is.
+        at: When it was committed, in milliseconds since 1970; 0 where nobody said.
     """
 
     id: int
@@ -36,6 +37,7 @@ class Snap:
     sequence: int = 0
     summary: Mapping[str, str] = field(default_factory=dict)
     manifest_list: str = ""
+    at: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def of_metadata(metadata: TableMetadata, io: FileIO) -> TableView:
             snapshot.sequence_number or 0,
             _summary(snapshot.summary),
             snapshot.manifest_list,
+            snapshot.timestamp_ms,
         )
         for snapshot in metadata.snapshots
     )
@@ -159,4 +162,5 @@ def _snap(data: Mapping[str, Any]) -> Snap:
         sequence=int(data.get("sequence-number") or 0),
         summary=data.get("summary") or {},
         manifest_list=str(data.get("manifest-list") or ""),
+        at=int(data.get("timestamp-ms") or 0),
     )

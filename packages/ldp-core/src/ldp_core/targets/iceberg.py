@@ -128,7 +128,7 @@ class IcebergTarget:
             return TargetInfo(**info, notes=(f"a run cannot begin: {error}",))  # type: ignore[arg-type]
         if found is None:
             return TargetInfo(**info, exists=False)  # type: ignore[arg-type]
-        snapshot_id, rows = _current(found.data)
+        snapshot_id, rows = current(found.data)
         return TargetInfo(**info, exists=True, rows=rows, snapshot_id=snapshot_id)  # type: ignore[arg-type]
 
     def open(self, spec: Spec, ctx: RunContext, mode: str | None = None) -> TargetSession:
@@ -176,7 +176,7 @@ def _needs_keys(spec: Spec) -> str:
     return f"write_mode 'upsert' for Iceberg table {spec.get('name')!r} needs join_cols"
 
 
-def _current(metadata: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def current(metadata: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """(snapshot id, rows) of metadata JSON; rows are None where deletes make the total unsure."""
     current = metadata.get("current-snapshot-id")
     if current is None or current == -1:

@@ -7,16 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.change import Change
+from ldp_core.commit.claim import AlreadyPublished, Claim
+from ldp_core.commit.fence import superseded
 from ldp_core.commit.publish import publish
+from ldp_core.commit.put_fences import put_fences
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
 from ldp_core.errors import DriftError, NoData, TableChanged
-from ldp_core.spi import Loss, Resolved, RunContext, Spec, Staged, WriteResult
+from ldp_core.spi import Keyed, Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
 from ldp_core.tables.schema import NAME_MAPPING, new_schema
 from ldp_core.tables.types import arrow_schema
+from ldp_core.tables.view import of_metadata
 from ldp_core.targets import upsert
 from ldp_core.targets._base import Place
 from ldp_core.targets._changes import Plan, append, overwrite, upserted
@@ -49,7 +53,7 @@ class IcebergSession:
         self.items = parse(spec.get("partition_by") or ())
         self.keys = columns_of(spec, "join_cols")
         self.place = Place(spec.sub("catalog"), str(spec.get("name")), ctx.scratch)
-        self.base = self.place.existing()
+        self.base = self._fenced(self.place.existing())
         self.stage_: Stage | None = None
         self.plan: Plan | None = None
         self.docs: Mapping[str, Any] = {}
@@ -162,7 +166,7 @@ class IcebergSession:
             TableChanged: The table's columns or partitions changed, so that the staged files do not fit.
             CommitConflict: All races were lost, or the table was dropped or replaced.
         """
-        if not staged.rows:
+        if not staged.rows and not (self.ctx.keyed and self.ctx.keyed.empty):
             raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
         assert self.plan is not None
         assert self.stage_ is not None
@@ -178,7 +182,14 @@ class IcebergSession:
 
         policy = RECOMPUTE if self.mode == "upsert" else APPEND
         try:
-            done = publish(base, build, policy=policy, summary=dict(summary), stage=self.stage_)
+            done = publish(
+                base,
+                build,
+                policy=policy,
+                summary=dict(summary),
+                stage=self.stage_,
+                guard=self._claim().check,
+            )
         except upsert.NothingChanged as nothing:
             snapshot = before[0].metadata.current_snapshot()
             self.discard()
@@ -212,6 +223,28 @@ class IcebergSession:
             losses=staged.losses,
         )
 
+    def _claim(self) -> Claim:
+        """What the run asks of the table before every commit."""
+        keyed = self.ctx.keyed or Keyed(self.place.label)
+        return Claim.of(keyed, self.place.label, self.ctx.run_id, self.ctx.attempt, self.mode)
+
+    def _fenced(self, base: Base | None) -> Base | None:
+        """The table as it is once older attempts cannot publish any more.
+
+        Raises:
+            Superseded: A newer attempt is at work.
+            AlreadyPublished: The key is on main.
+        """
+        if base is None:
+            return None
+        view = of_metadata(base.metadata, base.io)
+        superseded(view, self.ctx.run_id, self.ctx.attempt)
+        found = self._claim().look(view)
+        if found is not None:
+            rows = current_rows(base)
+            raise AlreadyPublished(str(self._claim().key), found.snapshot, rows, view.head)
+        return put_fences(base, self.ctx.run_id, self.ctx.attempt)
+
     def _registered(self, plan: Plan, fitted: Fitted) -> Written | None:
         """The source's own files as the table's, where they can be; None where rows have to be written."""
         assert self.stage_ is not None
@@ -239,6 +272,14 @@ class IcebergSession:
                 f"table {self.place.label} exists and is partitioned by {_shown(own)}; "
                 f"partition_by {_shown(asked)} only applies when a table is made"
             )
+
+
+def current_rows(base: Base) -> int | None:
+    """Rows of the table, where metadata tells."""
+    snapshot = base.metadata.current_snapshot()
+    if snapshot is None:
+        return 0
+    return live_rows(snapshot.summary.additional_properties) if snapshot.summary else None
 
 
 def _rows(base: Base, change: Change, counts: upsert.UpsertCounts | None) -> tuple[int | None, int | None]:

@@ -1,0 +1,101 @@
+"""A run whose key is published has nothing to do: found by peeking, before anything is read or opened."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.catalogs.access import namespace, peek
+from ldp_core.commit.claim import AlreadyPublished, Claim
+from ldp_core.commit.verify import verified
+from ldp_core.errors import TableNotFound
+from ldp_core.fs import is_local, local_path
+from ldp_core.plan.stages import Plan
+from ldp_core.run.result import PipelineResult
+from ldp_core.spi import WriteResult
+from ldp_core.tables.view import TableView, of_json
+
+if TYPE_CHECKING:
+    from ldp_core.catalogs._peek import Peeked
+
+
+def look(plan: Plan, run_id: str, attempt: int) -> tuple[TableView, Peeked] | None:
+    """What the table's metadata tells of a keyed run; None where nobody can peek, or there is no table.
+
+    Raises:
+        LDPError: The run may not publish: a newer attempt, another config, an overlapping window.
+    """
+    keyed = plan.keyed
+    if keyed is None or keyed.key is None or plan.write.kind != "ICEBERG":
+        return None
+    spec = plan.write.spec.sub("catalog")
+    peeked = peek(spec)
+    if peeked is None:
+        return None
+    try:
+        found = peeked.metadata(namespace(spec), str(plan.write.spec.get("name")))
+    except TableNotFound:
+        return None
+    if found is None or not is_local(found.location):
+        return None
+    view = of_json(found.data, lambda uri: local_path(uri).read_bytes(), _names)
+    claim = Claim.of(keyed, label(plan), run_id, attempt, mode(plan))
+    published = claim.look(view)
+    if published is not None:
+        raise AlreadyPublished(str(keyed.key), published.snapshot, _rows(found.data), view.head)
+    claim.check_overlap(verified(view, keyed.pipeline))
+    return view, found
+
+
+def skipped(plan: Plan, run_id: str, attempt: int, found: AlreadyPublished, started: float) -> PipelineResult:
+    """The result of a run that had nothing to do."""
+    wrote = WriteResult(
+        table_identifier=label(plan),
+        mode=mode(plan),
+        rows_written=0,
+        rows_before=found.rows,
+        rows_after=found.rows,
+        snapshot_id=found.head,
+    )
+    return PipelineResult(
+        name=plan.identifier,
+        rows_read=0,
+        rows_written=0,
+        write_result=wrote,
+        quality=None,
+        duration_s=time.monotonic() - started,
+        status="skipped_duplicate",
+        run_id=run_id,
+        attempt=attempt,
+        rows_kept=0,
+        rows_in=0,
+        spec_hash=plan.spec_hash,
+        keyed=plan.keyed,
+        published_in=found.snapshot,
+    )
+
+
+def label(plan: Plan) -> str:
+    """``namespace.table`` of a plan into a table."""
+    spec = plan.write.spec
+    return f"{namespace(spec.sub('catalog'))}.{spec.get('name')}"
+
+
+def mode(plan: Plan) -> str:
+    """The write mode that holds."""
+    return str(plan.write.mode or plan.write.spec.get("write_mode") or "append").lower()
+
+
+def _names(manifest_list: str) -> frozenset[int]:
+    """The snapshots that added the manifests of a list, by pyiceberg: asked only when links do not tell."""
+    from pyiceberg.io import load_file_io
+    from pyiceberg.manifest import read_manifest_list
+
+    listed = read_manifest_list(load_file_io({}, manifest_list).new_input(manifest_list))
+    return frozenset(int(manifest.added_snapshot_id or 0) for manifest in listed)
+
+
+def _rows(metadata: dict[str, Any]) -> int | None:
+    from ldp_core.targets.iceberg import current
+
+    return current(metadata)[1]
