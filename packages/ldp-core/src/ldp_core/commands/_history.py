@@ -59,9 +59,8 @@ class History:
             kept = list(read)
             mine = {run_of(event) for event in kept if self._mine(event)}
             for event in kept:
-                if not is_of_a_run(event):
-                    yield event
-                elif run_of(event) in mine and (run is None or run_of(event).startswith(run)):
+                chosen = run_of(event) in mine and run_of(event).startswith(run or "")
+                if chosen or not is_of_a_run(event):
                     yield event
 
     def _mine(self, event: Any) -> bool:

@@ -101,7 +101,9 @@ def _rows(view: TableView, metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
     moments = {item["snapshot-id"]: item.get("timestamp-ms") for item in metadata.get("snapshots") or ()}
     line = {snap.id for snap in view.ancestors()}
     rows = []
-    for snap in sorted(view.snapshots.values(), key=lambda s: (s.sequence, moments.get(s.id) or 0), reverse=True):
+    for snap in sorted(
+        view.snapshots.values(), key=lambda s: (s.sequence, moments.get(s.id) or 0), reverse=True
+    ):
         keyed = told(view, snap)
         added = _number(snap.summary, "added-records")
         counts = {name: _number(snap.summary, key) for name, key in _COUNTS.items()}
@@ -139,7 +141,7 @@ def _listed(view: TableView, key: str, shown: set[str]) -> list[dict[str, Any]]:
     for ledger in read_all(view.properties):
         single = [(item.key, item.window) for item in ledger.recent]
         tiled = [(ledger.key_of(w), w) for interval in ledger.windows for w in windows(interval)]
-        others = [(own, None) for own, _ in ledger.keys]
+        others = [(item[0], None) for item in ledger.keys]
         for own, window in (*single, *tiled, *others):
             if own.startswith(key) and own not in shown:
                 text = str(window) if window is not None else None

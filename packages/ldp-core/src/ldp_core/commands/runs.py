@@ -21,9 +21,7 @@ _KEY_DIGITS = 12
 @click.option("--run", "run_id", metavar="ID", help="One run in detail: its id, or how its id begins.")
 @click.option("--events", is_flag=True, help="The events of the runs, in their order.")
 @click.option("--attempts", is_flag=True, help="Every attempt, not only the last of each run.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help=f"Runs to show; {_SHOWN} by default."
-)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Runs to show; {_SHOWN} by default.")
 @env_option
 @json_option
 def runs(

@@ -140,7 +140,7 @@ def _set_aside(path: Path) -> list[int]:
     """The numbers of the files that were set aside."""
     pattern = re.compile(rf"{re.escape(path.stem)}\.(\d+){re.escape(path.suffix)}")
     try:
-        names = os.listdir(path.parent)
+        names = [file.name for file in path.parent.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [int(found[1]) for name in names if (found := pattern.fullmatch(name))]

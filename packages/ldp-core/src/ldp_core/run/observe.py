@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
@@ -221,8 +222,9 @@ def _results(gate: str, verdict: Verdict) -> list[dict[str, Any]]:
     listed = verdict.evaluated.get("checks")
     if not isinstance(listed, list | tuple):
         return [{"gate": gate, "name": gate, "kind": gate, "passed": verdict.passed}]
+    severity = {"fail": "error", "warn": "warn"}.get(str(verdict.evaluated.get("on_failure")))
     return [
-        {"gate": gate, **{own: check.get(given) for given, own in _CHECK.items()}}
+        {"gate": gate, **{own: check.get(given) for given, own in _CHECK.items()}, "severity": severity}
         for check in listed
         if isinstance(check, Mapping)
     ]
@@ -235,7 +237,7 @@ def _endpoint(kind: str, spec: Spec) -> dict[str, Any]:
     found: dict[str, Any] = {"format": kind, "name": spec.get("name")}
     path = spec.get("path")
     if isinstance(path, str):
-        found["path"] = mask(spec.path(path))
+        found["path"] = mask(_absolute(spec, path))
     catalog = spec.get("catalog")
     if isinstance(catalog, Mapping):
         from ldp_core.catalogs.access import namespace, type_of
@@ -244,9 +246,14 @@ def _endpoint(kind: str, spec: Spec) -> dict[str, Any]:
         place = next((own.get(k) for k in ("warehouse_path", "uri", "warehouse") if own.get(k)), "")
         found |= {
             "table": f"{namespace(own)}.{spec.get('name')}",
-            "catalog": {"type": type_of(own), "place": mask(spec.path(str(place))) if place else None},
+            "catalog": {"type": type_of(own), "place": mask(_absolute(own, str(place))) if place else None},
         }
     return found
+
+
+def _absolute(spec: Spec, path: str) -> str:
+    found = spec.path(path)
+    return found if "://" in found else str(Path(found).absolute())
 
 
 def _open(options: Mapping[str, Any], plan: Plan, warn: Callable[[str], None]) -> tuple[str, Sink] | None:

@@ -22,10 +22,10 @@ def read_runs(catalog: Spec, namespace: str, pipeline: str) -> list[RunState]:
     Raises:
         TableNotFound: There is no history.
     """
-    from pyiceberg.expressions import EqualTo
+    import pyarrow.compute as pc
 
     table = load_table(catalog, RUNS, namespace=namespace)
-    rows = table.scan(row_filter=EqualTo("pipeline", pipeline)).to_arrow().to_pylist()
+    rows = table.scan().to_arrow().filter(pc.field("pipeline") == pipeline).to_pylist()
     states = [_state(row) for row in rows]
     return sorted(states, key=lambda state: (state.started or "", state.run_id, state.attempt), reverse=True)
 

@@ -1,4 +1,4 @@
-"""``type: iceberg``: history as tables, ``_ldp.runs`` and ``_ldp.quality_results``, that any engine can query.
+"""``type: iceberg``: history as tables that any engine can query: ``runs`` and ``quality_results``.
 
 Rows are held until the run, or the batch of runs, is over, so that a backfill makes one commit and not one a
 window; or until there are ``batch_size`` of them.
@@ -16,7 +16,7 @@ from ldp_core.config.normal import normalise
 from ldp_core.errors import ConfigError
 from ldp_core.events.fold import attempt_of, is_of_a_run, run_of
 from ldp_core.events.model import RUN_FINISHED, Event, Sink
-from ldp_core.shape import Anything, Int, Key, Shape, Text
+from ldp_core.shape import Int, Key, OneOf, Shape, Text
 from ldp_core.sinks.rows import rows_of
 from ldp_core.spi import Spec
 
@@ -35,7 +35,7 @@ class IcebergSink:
             Key("type", Text(), "iceberg."),
             Key(
                 "catalog",
-                Anything(),
+                OneOf((Text(pattern=r"\S"), CATALOG)),
                 "The catalog, or its name in ldp.yaml; that of the target by default.",
             ),
             Key("namespace", Text(pattern=r"\S"), "The namespace of the tables.", default=NAMESPACE),

@@ -81,7 +81,7 @@ def _run_facets(state: fold.RunState) -> dict[str, Any]:
             facet_v2.test_run.TestExecution(
                 name=str(check.get("name")),
                 status="pass" if check.get("passed") else "fail",
-                severity=_severity(state),
+                severity=check.get("severity"),
                 type=check.get("kind"),
                 description=_counted(check),
             )
@@ -120,7 +120,7 @@ def _input(state: fold.RunState) -> InputDataset:
                 quality.Assertion(
                     assertion=str(check.get("kind") or check.get("name")),
                     success=bool(check.get("passed")),
-                    severity=_severity(state),
+                    severity=check.get("severity"),
                 )
                 for check in checks
             ],
@@ -164,14 +164,6 @@ def _payload(state: fold.RunState, kind: str) -> Payload:
 
 def _checks(state: fold.RunState) -> list[Payload]:
     return list(_payload(state, model.QUALITY_EVALUATED).get("results") or ())
-
-
-def _severity(state: fold.RunState) -> str | None:
-    """Whether a failed check stops the load; of checks that all passed nobody said."""
-    told = _payload(state, model.QUALITY_EVALUATED)
-    if not told.get("failed"):
-        return None
-    return "error" if told.get("blocks") else "warn"
 
 
 def _counted(check: Payload) -> str | None:

@@ -66,6 +66,7 @@ def schemas() -> dict[str, pa.Schema]:
                 ("name", pa.string()),
                 ("kind", pa.string()),
                 ("passed", pa.bool_()),
+                ("severity", pa.string()),
                 ("failing_rows", pa.int64()),
                 ("rows", pa.int64()),
             ]

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ldp_core.config.load import child
-from ldp_core.config.names import entry_of, ignored, words
+from ldp_core.config.names import ignored, words
 from ldp_core.config.validate import check
 from ldp_core.errors import Problem
 from ldp_core.shape import Anything, Key, ListOf, MapOf, Named, OneOf, Shape, Text, Type
 from ldp_core.spi import Spec
 
 SINK = Named(group="ldp.event_sinks", by="type", aliases={"none": "null"})
-LATER = {
-    "iceberg": "ldp-core",
-    "openlineage": "ldp-core",
-}
-"""Sinks that existing configs name; a config that names one still loads where it is not installed."""
-_LATER_SHAPE = MapOf(Anything())
-_TYPE = Key("type", Text(pattern=r"\S"), "The kind of sink.", required=True)
 OBSERVABILITY = Shape(
     keys=(
         Key(
@@ -37,10 +30,16 @@ OBSERVABILITY = Shape(
 )
 
 
-def sinks(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+def sinks(
+    value: Mapping[str, Any], find: Callable[[str], Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
     """The sinks of a section, each with its type and its options put together.
 
     Options stand beside ``type``, in a block named after the type, or both; those beside the type win.
+
+    Args:
+        value: The section.
+        find: Gives the catalog that a name in ``ldp.yaml`` means; None leaves names as they are.
     """
     listed = value.get("sinks")
     items = listed if isinstance(listed, list | tuple) else [] if listed is None else [listed]
@@ -48,7 +47,10 @@ def sinks(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     for item in items:
         own = {"type": item} if isinstance(item, str) else dict(item)
         block = value.get(str(own.get("type")))
-        found.append({**(block if isinstance(block, Mapping) else {}), **own})
+        options = {**(block if isinstance(block, Mapping) else {}), **own}
+        if find is not None and isinstance(options.get("catalog"), str):
+            options["catalog"] = find(options["catalog"])
+        found.append(options)
     return found
 
 
@@ -59,7 +61,7 @@ class ObservabilitySection:
     hashed = False
 
     def problems(self, value: Any, spec: Spec) -> list[Problem]:
-        """What is wrong with each sink; a known one that is not installed is a warning."""
+        """What is wrong with each sink."""
         return list(_problems(value))
 
     def canonical(self, value: Any, spec: Spec) -> Any:
@@ -80,13 +82,6 @@ def _problems(value: Mapping[str, Any]) -> Iterator[Problem]:
         word = sink.get("type")
         if not isinstance(word, str):
             yield Problem("is required", key=f"{key}.type", hint=f"one of: {', '.join(words(SINK))}")
-            continue
-        if entry_of(SINK, sink) is None and word.lower() in LATER:
-            yield Problem(
-                f"the sink {word} is not installed, its events are dropped",
-                key=key,
-                severity="warning",
-            )
             continue
         for problem in check(SINK, sink, key):
             yield _at_home(problem, key, item, word)
