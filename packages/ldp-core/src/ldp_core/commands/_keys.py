@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ldp_core.commands._lookup import Found, config_table
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from ldp_core.commit.owner import Owner
     from ldp_core.config import Config
     from ldp_core.tables.view import TableView
+
+yes_option = click.option("--yes", "--apply", "yes", is_flag=True, help="Commit; without, only a preview.")
+"""``--yes``; the parameter is ``yes: bool``."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,9 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
         "anchor": _point(ledger.anchor),
         "recent": [_publish(ledger, item) for item in ledger.recent],
         "windows": [_interval(ledger, item) for item in ledger.windows],
-        "keys": [{"key": key, "published": instant(at), "config": _who(ledger, n)} for key, n, at in ledger.keys],
+        "keys": [
+            {"key": key, "published": instant(at), "config": _who(ledger, n)} for key, n, at in ledger.keys
+        ],
         "off": [_publish(ledger, item) for item in ledger.off],
         "configs": [
             {"format": who.format, "source": who.source, "id": who.id, "path": who.path} for who in ledger.who

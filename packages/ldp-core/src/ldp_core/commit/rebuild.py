@@ -220,7 +220,7 @@ def _assumed(
         lines.append(f"{plural(taken_out, 'key')} of the ledger: free, as you say")
     if not found.whole:
         lines.append(
-            "free: whatever was published before the oldest snapshot that is known, and that nothing named here"
+            "free: whatever was published before the oldest snapshot that is known, and is named nowhere"
         )
     return tuple(lines)
 

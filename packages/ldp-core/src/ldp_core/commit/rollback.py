@@ -1,14 +1,14 @@
 """``ldp rollback``: main goes back to an older snapshot, and the keys above it are free again.
 
-In one commit main is put onto a new, empty snapshot whose parent is the one it goes back to. The table is what
-it was then; the new snapshot anchors the ledgers on the line that main is on from now on. (Main at the old
-snapshot itself would not do: that one lies on the line of what was undone, too, and a ledger anchored there
-could not tell the two apart.)
+In one commit main is put onto a new, empty snapshot whose parent is the one it goes back to. The table is
+what it was then; the new snapshot anchors the ledgers on the line that main is on from now on. (Main at the
+old snapshot itself would not do: that one lies on the line of what was undone, too, and a ledger anchored
+there could not tell the two apart.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from ldp_core.commit.ledger import (
     Ledger,
     Publish,
     property_of,
-    read,
     read_all,
     written,
 )
@@ -118,13 +117,12 @@ def before_run(view: TableView, run_id: str) -> int:
     )
 
 
-def look_back(view: TableView, to: int, who: Owner) -> Back:
+def look_back(view: TableView, to: int) -> Back:
     """What a rollback would do.
 
     Args:
         view: The table.
         to: The snapshot that main is to go back to.
-        who: The config; keys that no ledger knows are taken to be its own.
 
     Raises:
         RollbackRefused: It is no ancestor of main that is still there.
@@ -137,21 +135,21 @@ def look_back(view: TableView, to: int, who: Owner) -> Back:
         undone.append(snap)
     freed: list[Freed] = []
     unknown: dict[str, str] = {}
-    for name, ledger in _ledgers(view):
+    for name, ledger in ledgers(view):
         if isinstance(ledger, LDPError):
             unknown[name] = str(ledger)
             continue
         try:
-            gone = _gone(verified(view, ledger.pipeline), verified(_back_at(view, to), ledger.pipeline))
+            lost = gone(verified(view, ledger.pipeline), verified(_back_at(view, to), ledger.pipeline))
         except LDPError as error:
             unknown[ledger.pipeline] = error.message
             continue
-        if gone is not None:
-            freed.append(gone)
-    untold = _untold(view, undone)
-    if untold:
-        tiles = tuple(sorted(item.window for item in untold if item.window))
-        freed.append(Freed("", tiles, tuple(item.key for item in untold if not item.window)))
+        if lost is not None:
+            freed.append(lost)
+    extra = untold(view, undone)
+    if extra:
+        tiles = tuple(sorted(item.window for item in extra if item.window))
+        freed.append(Freed("", tiles, tuple(item.key for item in extra if not item.window)))
     return Back(head, target, tuple(undone), tuple(freed), unknown)
 
 
@@ -161,7 +159,7 @@ def commit_back(base: Base, back: Back, who: Owner) -> Published:
     Args:
         base: The table.
         back: As it was previewed.
-        who: The config.
+        who: The config; keys that no ledger knows are taken to be its own.
 
     Raises:
         CommitConflict: Main is no longer where it was then.
@@ -172,7 +170,7 @@ def commit_back(base: Base, back: Back, who: Owner) -> Published:
     def guard(view: TableView, point: Point) -> Extra:
         if view.head != back.head.id:
             raise CommitConflict(
-                f"main has moved from snapshot {back.head.id} to {view.head} meanwhile; nothing was rolled back",
+                f"main moved from snapshot {back.head.id} to {view.head} meanwhile: nothing was rolled back",
                 hint="look at the preview again",
             )
         return Extra(_rewritten(view, back, who, point))
@@ -210,7 +208,7 @@ def _back_at(view: TableView, to: int) -> TableView:
     return replace(view, head=to, refs={**view.refs, "main": to})
 
 
-def _ledgers(view: TableView) -> Iterator[tuple[str, Ledger | LDPError]]:
+def ledgers(view: TableView) -> Iterator[tuple[str, Ledger | LDPError]]:
     """Every ledger by its property, those that cannot be read as the error."""
     version = {name: value for name, value in view.properties.items() if name == VERSION_PROPERTY}
     for name, value in sorted(view.properties.items()):
@@ -221,13 +219,14 @@ def _ledgers(view: TableView) -> Iterator[tuple[str, Ledger | LDPError]]:
                 yield name, error
 
 
-def _gone(before: Ledger | None, after: Ledger | None) -> Freed | None:
+def gone(before: Ledger | None, after: Ledger | None) -> Freed | None:
+    """The keys that one ledger holds and a later one does not; None where there are none."""
     if before is None or after is None:
         return None
     tiles, keys = _held(before)
     kept_tiles, kept_keys = _held(after)
-    gone = Freed(before.pipeline, tuple(sorted(tiles - kept_tiles)), tuple(sorted(keys - kept_keys)))
-    return gone if gone.windows or gone.keys else None
+    lost = Freed(before.pipeline, tuple(sorted(tiles - kept_tiles)), tuple(sorted(keys - kept_keys)))
+    return lost if lost.windows or lost.keys else None
 
 
 def _held(ledger: Ledger) -> tuple[set[Window], set[str]]:
@@ -237,15 +236,15 @@ def _held(ledger: Ledger) -> tuple[set[Window], set[str]]:
     return tiles, keys | {item.key for item in ledger.recent if not ledger.derived(item)}
 
 
-def _untold(view: TableView, undone: list[Snap]) -> list[Told]:
-    """Publishes above the target that no ledger knows: those of an earlier system, and picked copies."""
+def untold(view: TableView, snaps: Iterable[Snap]) -> list[Told]:
+    """The keys of snapshots that no ledger knows: those of an earlier system, and picked copies."""
     known: set[str] = set()
     tiles: list[Ledger] = []
-    for _, ledger in _ledgers(view):
+    for _, ledger in ledgers(view):
         if isinstance(ledger, Ledger):
             tiles.append(ledger)
             known |= {item.key for item in (*ledger.recent, *ledger.off)} | {key for key, *_ in ledger.keys}
-    found = [item for snap in undone if (item := told(view, snap)) is not None]
+    found = [item for snap in snaps if (item := told(view, snap)) is not None]
     return [
         item
         for item in found
@@ -258,16 +257,16 @@ def _rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[st
     """The properties of the ledgers that lose keys, anchored at the snapshot that main will show."""
     after = _back_at(view, back.to.id)
     changed: dict[str, Ledger] = {}
-    for _, ledger in _ledgers(view):
+    for _, ledger in ledgers(view):
         if isinstance(ledger, LDPError) or ledger.pipeline in back.unknown:
             continue
         then = verified(after, ledger.pipeline)
         if then is not None and then != ledger:
             changed[ledger.pipeline] = replace(then, anchor=point)
-    untold = _untold(view, list(back.undone))
-    if untold and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
+    extra = untold(view, back.undone)
+    if extra and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
         own = changed.get(who.pipeline) or verified(after, who.pipeline) or who.blank(view.uuid)
-        off = tuple(Publish(item.key, item.window, (item.point,), UNKNOWN, at=item.at) for item in untold)
+        off = tuple(Publish(item.key, item.window, (item.point,), UNKNOWN, at=item.at) for item in extra)
         changed[who.pipeline] = replace(own, off=(*own.off, *off[:SINGLE]), anchor=point)
     made: dict[str, str] = {}
     for ledger in changed.values():
@@ -279,7 +278,7 @@ def _points_of(view: TableView, run_id: str) -> list[Point]:
     hex_ = run_hex(run_id)
     return [
         point
-        for _, ledger in _ledgers(view)
+        for _, ledger in ledgers(view)
         if isinstance(ledger, Ledger)
         for item in ledger.recent
         if item.run == hex_

@@ -1,7 +1,8 @@
 """What is left of a pipeline's keys when its ledger cannot be trusted: what main shows, and what is in doubt.
 
-Nothing here guesses. A key is known when a snapshot that main shows carries it, or when a ledger holds it whose
-anchor main shows; it is free when main certainly lacks every snapshot that carries it; all else is in doubt.
+Nothing here guesses. A key is known when a snapshot that main shows carries it, or when a ledger holds it
+whose anchor main shows; it is free when main certainly lacks every snapshot that carries it; all else is in
+doubt.
 """
 
 from __future__ import annotations

@@ -1,0 +1,149 @@
+"""What ``ldp keys show`` tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ldp_core.commands._keys import Place, ledger_json, window_texts
+
+if TYPE_CHECKING:
+    from ldp_core.tables.view import TableView
+
+
+def overview(place: Place) -> dict[str, Any]:
+    """Every pipeline's keys in a table, and whether main shows what they stand for."""
+    from ldp_core.commit.ledger import Ledger, property_of
+    from ldp_core.commit.rollback import ledgers
+
+    view = place.view()
+    shown: list[dict[str, Any]] = []
+    for name, ledger in ledgers(view):
+        if isinstance(ledger, Ledger):
+            shown.append({"property": name, **_state(view, ledger.pipeline), **ledger_json(ledger)})
+        else:
+            own = place.owner.pipeline if name == property_of(place.owner.pipeline) else None
+            shown.append({"property": name, "state": "broken", "reason": str(ledger), "pipeline": own})
+    return {
+        "table": place.found.label,
+        "table_uuid": view.uuid,
+        "main": str(view.head) if view.head is not None else None,
+        "pipelines": shown,
+        "only_in_summaries": _untold(view),
+    }
+
+
+def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
+    """Whether a window or a key is published.
+
+    Raises:
+        KeysUnknown: Nobody can tell.
+    """
+    from ldp_core.commit.lookup import find
+    from ldp_core.errors import TableNotFound
+    from ldp_core.window.parse import parse_window
+
+    owner = place.owner
+    asked = parse_window(window, owner.zone) if window else None
+    made = owner.blank("").key_of(asked) if asked else str(key)
+    body: dict[str, Any] = {
+        "table": place.found.label,
+        "pipeline": owner.pipeline,
+        "window": str(asked) if asked else None,
+        "key": made,
+    }
+    try:
+        view = place.view()
+    except TableNotFound:
+        return {**body, "state": "free", "snapshot_id": None, "config": None}
+    found = find(view, owner.pipeline, made, asked)
+    config = None
+    if found and found.ledger and found.who is not None and 0 <= found.who < len(found.ledger.who):
+        config = found.ledger.who[found.who].path or None
+    snapshot = str(found.snapshot) if found and found.snapshot is not None else None
+    return {**body, "state": "published" if found else "free", "snapshot_id": snapshot, "config": config}
+
+
+def answered(body: dict[str, Any]) -> str:
+    """The answer as a line."""
+    what = f"window {body['window']}" if body["window"] else f"key {body['key']}"
+    if body["state"] == "free":
+        return f"free: {what} of {body['pipeline']}"
+    where = f"snapshot {body['snapshot_id']}" if body["snapshot_id"] else "a snapshot that has been folded"
+    return f"published: {what} of {body['pipeline']}, in {where}"
+
+
+def lines(body: dict[str, Any]) -> list[str]:
+    """The overview for a person."""
+    made = [f"Keys of {body['table']} (main at {body['main'] or 'no snapshot'})"]
+    for item in body["pipelines"]:
+        made += ["", f"pipeline {item['pipeline'] or item['property']}: {_verdict(item)}"]
+        if item["state"] != "broken":
+            made += _details(item)
+    told = body["only_in_summaries"]
+    if told:
+        made += ["", f"only in snapshot summaries (the next publish takes them in): {len(told)}"]
+        made += [f"  {item['window'] or item['key']}  snapshot {item['snapshot_id']}" for item in told]
+    if len(made) == 1:
+        made.append("none")
+    return made
+
+
+def _verdict(item: dict[str, Any]) -> str:
+    if item["state"] == "verified":
+        return "verified, main shows them all"
+    if item["state"] == "rolled_back":
+        freed = [*item["freed_windows"], *item["freed_keys"]]
+        return f"rolled back, free again: {', '.join(freed) or 'nothing'}"
+    return f"{item['state']}: {item['reason']}"
+
+
+def _details(item: dict[str, Any]) -> list[str]:
+    anchor = item["anchor"]
+    made = [f"  anchor: snapshot {anchor['snapshot_id']}"] if anchor else []
+    made += [f"  folded: {w['window']}, {w['count']} x {w['size']}" for w in item["windows"]]
+    if item["keys"]:
+        made.append(f"  own keys, folded: {len(item['keys'])}")
+        made += [f"    {own['key']}  {own['published'] or 'no date'}" for own in item["keys"]]
+    for label in ("recent", "off"):
+        made += [f"  {'off main' if label == 'off' else label}:"] if item[label] else []
+        for one in item[label]:
+            name = f"key {one['key']}" if one["own_key"] else one["window"]
+            last = one["snapshot_ids"][-1] if one["snapshot_ids"] else "unknown"
+            run = f", run {one['run']}, attempt {one['attempt']}" if one["run"] else ""
+            made.append(f"    {name}  snapshot {last}{run}")
+    return made
+
+
+def _state(view: TableView, pipeline: str) -> dict[str, Any]:
+    from ldp_core.commit.ledger import read
+    from ldp_core.commit.rollback import gone
+    from ldp_core.commit.verify import verified
+    from ldp_core.errors import LDPError
+
+    ledger = read(view.properties, pipeline)
+    try:
+        now = verified(view, pipeline)
+    except LDPError as error:
+        return {"state": "unknown", "reason": error.message}
+    if now == ledger:
+        return {"state": "verified", "reason": None}
+    freed = gone(ledger, now)
+    return {
+        "state": "rolled_back",
+        "reason": None,
+        "freed_windows": window_texts(freed.windows, now.zone) if freed and now else [],
+        "freed_keys": list(freed.keys) if freed else [],
+    }
+
+
+def _untold(view: TableView) -> list[dict[str, Any]]:
+    from ldp_core.commit.rollback import untold
+
+    return [
+        {
+            "key": item.key,
+            "window": str(item.window) if item.window else None,
+            "snapshot_id": str(item.point.snapshot),
+        }
+        for item in untold(view, view.ancestors())
+    ]
