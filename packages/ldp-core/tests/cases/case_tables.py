@@ -48,6 +48,24 @@ def look_at(folder: Path, step: dict[str, Any]) -> dict[str, Any]:
         catalog.close()
 
 
+def snapshots_of(folder: Path, step: dict[str, Any]) -> list[dict[str, str]] | None:
+    """The summaries of a table's snapshots, oldest first; None where there is no table."""
+    warehouse, namespace = folder / step.get("warehouse", "wh"), step.get("namespace", "nyc")
+    file = warehouse / f"{namespace}_catalog.db"
+    if not file.exists():
+        return None
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog(namespace, uri=f"sqlite:///{file}", warehouse=f"file://{warehouse}")
+    try:
+        if not catalog.table_exists(f"{namespace}.{step['name']}"):
+            return None
+        table = catalog.load_table(f"{namespace}.{step['name']}")
+        return [dict(snap.summary.additional_properties) for snap in table.metadata.snapshots if snap.summary]
+    finally:
+        catalog.close()
+
+
 def _part(field: Any, value: Any) -> Any:
     """A partition value as the cases write it: days as dates."""
     if str(field.transform) == "day" and isinstance(value, int):

@@ -57,6 +57,25 @@ RIGHT: dict[str, dict[int, dict[str, Any]]] = {
     },
     # names that differ in case only are one name
     "evo-011": {2: {"exit": 1}, 3: {"rows": 1, "schema": {"Id": "int64"}, "data": [{"Id": 1}]}},
+    # a local day that does not exist is no window
+    "iter-007": {
+        0: {
+            "n": 2,
+            "hours": [24.0, 24.0],
+            "first": "2011-12-29T10:00:00+00:00",
+            "last": "2011-12-30T10:00:00+00:00",
+        }
+    },
+    # a date without an offset is read in the time zone of the config
+    "wf-005": {
+        0: {"exit": 0, "json": {"rows_read": 1, "rows_kept": 1, "rows_written": 1, "status": "published"}},
+        1: {"rows": 1, "schema": {"id": "int64", "d": "date32"}},
+    },
+    # a window that overlaps a published one would load rows twice
+    "stg-015": {
+        1: {"exit": 1},
+        2: {"rows": 3, "schema": {"ride_id": "int64", "pickup_ts": "timestamp[us]", "fare": "double"}},
+    },
     # a dictionary is stored as what it holds
     "evo-017": {3: {"rows": 2, "schema": {"c": "string"}, "data": [{"c": "x"}, {"c": "y"}]}},
     "evo-023": {3: {"rows": 2, "schema": {"c": "string"}, "data": [{"c": "x"}, {"c": "y"}]}},

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 try:
     from case_files import write_files
-    from case_tables import look_at, plain, type_name
+    from case_tables import look_at, plain, snapshots_of, type_name
     from deviations import RIGHT
 finally:
     sys.path.remove(str(HERE))
@@ -121,10 +122,71 @@ def _events(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: 
 
 
 def _operation(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    OPERATIONS[step["op"]](folder, step, expect)
+
+
+def _hash(folder: Path, step: dict[str, Any], expect: dict[str, Any]) -> None:
     from ldp_core.config import Config
 
-    assert step["op"] == "hash"
     assert Config.from_dict(step["config"], base_dir=folder).spec_hash() == expect["hash"]
+
+
+def _shortcut(folder: Path, step: dict[str, Any], expect: dict[str, Any]) -> None:
+    from ldp_core.errors import ConfigError
+    from ldp_core.window import shortcut
+
+    now = datetime.fromisoformat(step["now"])
+    if "raises" in expect:
+        with pytest.raises(ConfigError):
+            shortcut(step["name"], step["timezone"], now)
+        return
+    window = shortcut(step["name"], step["timezone"], now)
+    hours = window.length.total_seconds() / 3600
+    assert [window.start.isoformat(), window.end.isoformat(), hours] == [
+        expect["start"],
+        expect["end"],
+        expect["hours"],
+    ]
+
+
+def _iter_windows(folder: Path, step: dict[str, Any], expect: dict[str, Any]) -> None:
+    from ldp_core.window import iter_windows
+    from ldp_core.window.parse import moment
+
+    zone = step["timezone"]
+    start, end = (moment(step[name], name, zone) for name in ("from", "to"))
+    found = list(iter_windows(start, end, step["size"], zone))
+    assert len(found) == expect["n"]
+    hours = [window.length.total_seconds() / 3600 for window in found]
+    assert hours[: len(expect["hours"])] == expect["hours"]
+    assert found[0].start.isoformat() == expect["first"]
+    assert found[-1].start.isoformat() == expect["last"] or found[-1].end.isoformat() == expect["last"]
+
+
+OPERATIONS = {"hash": _hash, "shortcut": _shortcut, "iter_windows": _iter_windows}
+
+
+def _snapshots(folder: Path, step: dict[str, Any], expect: dict[str, Any], capsys: Any) -> None:
+    """What the summaries say of keyed publishes; how many snapshots there are does not count."""
+    found = snapshots_of(folder, step["snaps"])
+    if expect.get("table", "there") is None:
+        assert found is None
+        return
+    keyed = [snap for snap in expect["snapshots"] if "ldp.idempotency-key" in snap]
+    ours = [snap for snap in found if "ldp.idempotency-key" in snap]
+    assert len(ours) == len(keyed)
+    for snap, wanted in zip(ours, keyed, strict=True):
+        for name in (
+            "added-records",
+            "total-records",
+            "ldp.idempotency-key",
+            "ldp.attempt",
+            "ldp.logical-window",
+        ):
+            if name in wanted:
+                assert snap[name] == wanted[name], name
+        if "<" not in wanted["ldp.run-id"]:
+            assert snap["ldp.run-id"] == wanted["ldp.run-id"]
 
 
 STEPS: dict[str, Callable[[Path, dict[str, Any], dict[str, Any], Any], None]] = {
@@ -133,5 +195,6 @@ STEPS: dict[str, Callable[[Path, dict[str, Any], dict[str, Any], Any], None]] = 
     "write": _write,
     "rm": _remove,
     "events": _events,
+    "snaps": _snapshots,
     "op": _operation,
 }

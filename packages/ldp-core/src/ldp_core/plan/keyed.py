@@ -36,6 +36,8 @@ class Ask:
 
 
 NOTHING = Ask()
+AUTO = "auto"
+"""The key that the window gives, as if none had been asked for."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,12 @@ def problems(config: Config, ask: Ask) -> list[Problem]:
     if ask.idempotency_key is not None and not ask.idempotency_key.strip():
         key = ask.idempotency_key
         found.append(Problem(f"idempotency_key must be a non-empty string, got {key!r}"))
+    if ask.idempotency_key == AUTO and ask.window is None:
+        found.append(
+            Problem(
+                "idempotency key auto needs a window, because the key is derived from it", hint="--window"
+            )
+        )
     if ask.overlap not in (None, "allow", "refuse"):
         found.append(Problem(f"overlap must be allow or refuse, got {ask.overlap!r}"))
     if ask.idempotency_key is not None and config.target_kind() != "ICEBERG":
@@ -131,7 +139,7 @@ def keyed(plan: Plan, ask: Ask, said: Mapping[str, Any] | None = None, id: str =
     said = said or {}
     zone = str(said.get("timezone") or "UTC")
     window = None if ask.window is None else parse_window(ask.window, zone, ask.now)
-    key = ask.idempotency_key
+    key = None if ask.idempotency_key == AUTO else ask.idempotency_key
     if key is None and window is not None and plan.write.kind == "ICEBERG":
         key = _key(plan, window)
     source = plan.read.spec

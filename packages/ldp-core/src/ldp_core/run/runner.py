@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.clock import Clock, system_clock
 from ldp_core.commit.claim import AlreadyPublished
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, NoData, SourceError, TableChanged
+from ldp_core.errors import DataQualityError, NoData, SourceError, TableChanged, UsageError
 from ldp_core.ids import new_id
 from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
@@ -99,33 +99,44 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
     """
     started = time.monotonic()
     need_window(plan)
+    if options.run_id is None and options.attempt > 1:
+        raise UsageError(
+            "an attempt needs its run: a retry has the run id of the attempt before it, --run-id ID"
+        )
     if options.run_id is None:
         options = replace(options, run_id=new_id())
+    warnings = Lines()
+    observer = Observer.open(
+        plan,
+        str(options.run_id),
+        options.attempt,
+        warn=warnings.add,
+        clock=options.clock,
+        part=options.part,
+    )
+    observer.started()
     try:
         look(plan, str(options.run_id), options.attempt)
+        return _execute(plan, options, observer, warnings, started)
     except AlreadyPublished as found:
-        return _skipped(plan, options, found, started)
-    return _execute(plan, options, started)
+        observer.skipped(found.snapshot, time.monotonic() - started)
+        result = skipped(plan, str(options.run_id), options.attempt, found, started)
+        return replace(result, warnings=tuple(warnings.found))
+    except BaseException as caught:
+        error = interrupt_of(caught)
+        status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
+        observer.stopped(status, error, time.monotonic() - started)
+        if error is caught:
+            raise
+        raise error from caught
 
 
-def _execute(plan: Plan, options: RunOptions, started: float) -> PipelineResult:
-    warnings = Lines()
+def _execute(
+    plan: Plan, options: RunOptions, observer: Observer, warnings: Lines, started: float
+) -> PipelineResult:
     prepared = gates.prepare(plan.checks)
     with open_context(plan.base_dir, options, warnings, plan.keyed) as ctx:
-        observer = Observer.open(plan, ctx)
-        observer.started()
-        try:
-            loaded = _load(plan, ctx, prepared, observer)
-        except AlreadyPublished as found:
-            observer.finished("skipped_duplicate", time.monotonic() - started)
-            return skipped(plan, ctx.run_id, ctx.attempt, found, started)
-        except BaseException as caught:
-            error = interrupt_of(caught)
-            status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
-            observer.stopped(status, error, time.monotonic() - started)
-            if error is caught:
-                raise
-            raise error from caught
+        loaded = _load(plan, ctx, prepared, observer)
         observer.finished("published", time.monotonic() - started)
         wrote = loaded.wrote
         return PipelineResult(
@@ -145,11 +156,6 @@ def _execute(plan: Plan, options: RunOptions, started: float) -> PipelineResult:
             keyed=plan.keyed,
             published_in=wrote.snapshot_id,
         )
-
-
-def _skipped(plan: Plan, options: RunOptions, found: AlreadyPublished, started: float) -> PipelineResult:
-    """A run that was found done before anything was opened: its result and its events."""
-    return skipped(plan, str(options.run_id), options.attempt, found, started)
 
 
 @dataclass(frozen=True)
@@ -186,7 +192,7 @@ def _load_once(
         extract, resolved, staged = _stage(plan, ctx, session, extract)
         read = rows_read(plan, ctx, extract, staged.rows_in)
         kept = rows_kept(ctx, ctx.keyed, extract, read, None if plan.transforms else staged.rows_in)
-        observer.extracted(read, resolved.schema)
+        observer.extracted(read, resolved.schema, kept)
         verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept))
         if stamps(plan, extract) != seen:
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
@@ -199,7 +205,7 @@ def _load_once(
                 ctx.warn(f"{name}: {verdict.report.summary()}")
         staged = replace(staged, losses=(*extract.losses(), *staged.losses))
         wrote = session.publish(staged, _summary(plan, ctx, read, kept, staged))
-        observer.published(wrote)
+        observer.published(wrote, rows_in=staged.rows_in)
         return _Loaded(read, kept, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
         session.discard()
