@@ -69,7 +69,7 @@ RIGHT: dict[str, dict[int, dict[str, Any]]] = {
     # a date without an offset is read in the time zone of the config
     "wf-005": {
         0: {"exit": 0, "json": {"rows_read": 1, "rows_kept": 1, "rows_written": 1, "status": "published"}},
-        1: {"rows": 1, "schema": {"id": "int64", "d": "date32"}},
+        1: {"rows": 1, "schema": {"id": "int64", "d": "date32[day]"}},
     },
     # a window that overlaps a published one would load rows twice
     "stg-015": {
