@@ -125,6 +125,7 @@ class Emitter:
         table_uuid: str | None = None,
     ) -> None:
         self.table_uuid = table_uuid
+        self.closed = False
         self._sinks = tuple(sinks)
         self._run_id = run_id
         self._attempt = attempt
@@ -151,6 +152,7 @@ class Emitter:
 
     def close(self) -> None:
         """The attempt is over: sinks that hold events back let them go, or keep them while a batch lasts."""
+        self.closed = True
         for name, sink in self._sinks:
             flush = getattr(sink, "flush", None)
             if callable(flush) and not later(name, flush):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ldp_core import registry
 from ldp_core.config import Config
+from ldp_core.config.catalogs import find_catalog
 from ldp_core.config.sections.observability import sinks
 from ldp_core.errors import ConfigError, Problem
 from ldp_core.plan.keyed import NOTHING, Ask, of_config
@@ -45,6 +46,10 @@ def build(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> Plan:
     if errors:
         raise ConfigError.from_problems(tuple(errors))
     source, target = config.source_kind(), config.target_kind()
+
+    def find(name: str) -> dict[str, Any]:
+        return find_catalog(name, config.base_dir, config.env)
+
     plan = Plan(
         identifier=config.identifier,
         read=Read(source, registry.load("ldp.sources", source), config.spec("source")),
@@ -55,7 +60,7 @@ def build(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> Plan:
         write=Write(target, registry.load("ldp.targets", target), config.spec("target"), mode),
         base_dir=config.base_dir,
         spec_hash=config.spec_hash(),
-        sinks=tuple(sinks(config.section("observability") or {})),
+        sinks=tuple(sinks(config.section("observability") or {}, find)),
         file=config.name,
         docs=config.section("docs") or {},
     )

@@ -13,6 +13,7 @@ from ldp_core._signals import heard
 from ldp_core.clock import Clock, system_clock
 from ldp_core.ids import new_id
 from ldp_core.run._scratch import scratch_folder
+from ldp_core.run.observe import Part
 from ldp_core.spi import Keyed, Progress, RunContext
 
 
@@ -27,6 +28,7 @@ class RunOptions:
         clock: The time.
         run_id: uuid7 or any text; made when it is None.
         attempt: From 1.
+        part: The workflow that the run is part of.
     """
 
     memory_limit: str | None = None
@@ -35,6 +37,7 @@ class RunOptions:
     clock: Clock = system_clock
     run_id: str | None = None
     attempt: int = 1
+    part: Part | None = None
 
 
 @dataclass

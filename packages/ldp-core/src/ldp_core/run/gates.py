@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ldp_core import _duck
 from ldp_core.errors import DataQualityError
@@ -49,12 +48,3 @@ def refuse(verdicts: dict[str, Verdict]) -> None:
     blocking = [verdict.report for verdict in verdicts.values() if verdict.blocks]
     if blocking:
         raise DataQualityError("\n".join(report.summary() for report in blocking), blocking[0])
-
-
-def evaluated(verdicts: dict[str, Verdict]) -> dict[str, Any]:
-    """The verdicts for an event: no rows, no values."""
-    return {
-        "passed": all(verdict.passed for verdict in verdicts.values()),
-        "blocks": any(verdict.blocks for verdict in verdicts.values()),
-        "gates": {name: dict(verdict.evaluated) for name, verdict in verdicts.items()},
-    }

@@ -58,6 +58,7 @@ def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: A
     Raises:
         ConfigError: A config has errors; carries those of all configs, and nothing has run.
     """
+    from ldp_core.events.batch import batched
     from ldp_core.run.registered import run_config
 
     wrong: list[Problem] = []
@@ -67,16 +68,17 @@ def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: A
     if wrong:
         raise ConfigError.from_problems(tuple(wrong))
     stopped = False
-    for config in configs:
-        name = str(config.name or config.identifier)
-        if stopped:
-            yield Outcome(name)
-            continue
-        try:
-            yield Outcome(name, result=run_config(config, **options))
-        except LDPError as error:
-            stopped = not keep_going
-            yield Outcome(name, error=error)
+    with batched():
+        for config in configs:
+            name = str(config.name or config.identifier)
+            if stopped:
+                yield Outcome(name)
+                continue
+            try:
+                yield Outcome(name, result=run_config(config, **options))
+            except LDPError as error:
+                stopped = not keep_going
+                yield Outcome(name, error=error)
 
 
 def ask_of(options: Mapping[str, Any]) -> Ask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from ldp_core.events.jsonl import DEFAULT_PATH
 from ldp_core.events.model import Emitter, Sink
 from ldp_core.plan.stages import Plan
 from ldp_core.shape import Shape
-from ldp_core.spi import Keyed, RunContext, Spec, Verdict, WriteResult
+from ldp_core.spi import Keyed, Spec, Verdict, WriteResult
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,30 +32,36 @@ _CHECK = {"name": "name", "check": "kind", "passed": "passed", "failing_rows": "
 
 
 @dataclass(frozen=True)
+class Part:
+    """The workflow that a run is part of.
+
+    Attributes:
+        workflow: Its identifier.
+        task: The task.
+        sinks: Names and functions that take the run's events: the workflow's ledger, and its own sinks.
+    """
+
+    workflow: str
+    task: str
+    sinks: tuple[tuple[str, Sink], ...] = ()
+
+
+@dataclass(frozen=True)
 class Observer:
     """The events of one run, in order.
 
     Attributes:
         plan: What is run.
         emitter: Numbers the events and hands them to the sinks.
-        names: ``workflow`` and ``task``, for a run that is part of one; they stand in every event.
+        part: The workflow that it is part of; its name and the task's stand in every event.
     """
 
     plan: Plan
     emitter: Emitter
-    names: Mapping[str, str] = field(default_factory=dict)
+    part: Part | None = None
 
     @classmethod
     def open(
-        cls, plan: Plan, ctx: RunContext, *, workflow: str | None = None, task: str | None = None
-    ) -> Observer:
-        """Open the sinks of a run; see ``begin``."""
-        return cls.begin(
-            plan, ctx.run_id, ctx.attempt, warn=ctx.warn, clock=ctx.clock, workflow=workflow, task=task
-        )
-
-    @classmethod
-    def begin(
         cls,
         plan: Plan,
         run_id: str,
@@ -63,8 +69,7 @@ class Observer:
         *,
         warn: Callable[[str], None],
         clock: Clock = system_clock,
-        workflow: str | None = None,
-        task: str | None = None,
+        part: Part | None = None,
     ) -> Observer:
         """Open the sinks of the plan; one that is not installed or does not open is a warning.
 
@@ -74,14 +79,12 @@ class Observer:
             attempt: From 1.
             warn: Takes one line for the user.
             clock: The time.
-            workflow: The workflow that the run is part of; its ledger takes the events.
-            task: The task of the workflow.
+            part: The workflow that the run is part of; its sinks take the events in place of that ledger.
         """
-        named = {"workflow": workflow, "task": task}
-        names = {key: text for key, text in named.items() if text is not None}
-        wanted = [*plan.sinks, *_ledger(plan)] if _is_keyed(plan.keyed) and not workflow else plan.sinks
+        wanted = [*plan.sinks, *_ledger(plan)] if _is_keyed(plan.keyed) and part is None else plan.sinks
         opened = [sink for options in wanted if (sink := _open(options, plan, warn)) is not None]
-        return cls(plan, Emitter(opened, run_id, attempt, warn=warn, clock=clock), names)
+        sinks = (*opened, *(part.sinks if part is not None else ()))
+        return cls(plan, Emitter(sinks, run_id, attempt, warn=warn, clock=clock), part)
 
     def started(self) -> None:
         """``run.started``: what is run."""
@@ -132,7 +135,6 @@ class Observer:
         self,
         wrote: WriteResult,
         *,
-        table_uuid: str | None = None,
         rows_in: int | None = None,
         rows_quarantined: int = 0,
     ) -> None:
@@ -140,12 +142,11 @@ class Observer:
 
         Args:
             wrote: What the publish did.
-            table_uuid: The table.
             rows_in: Rows after the transforms; by default the sum of what became of them.
             rows_quarantined: Rows that were set aside.
         """
-        self.emitter.table_uuid = table_uuid or self.emitter.table_uuid
         told = wrote.to_dict()
+        self.emitter.table_uuid = told.pop("table_uuid")
         whole = wrote.rows_written + wrote.rows_unchanged + wrote.rows_deduplicated + rows_quarantined
         self._emit(
             model.RUN_PUBLISHED,
@@ -184,7 +185,10 @@ class Observer:
         self.emitter.close()
 
     def _emit(self, kind: str, **payload: Any) -> None:
-        self.emitter.emit(kind, {**payload, **self.names})
+        if self.emitter.closed:  # an interrupt while the run tidies up changes nothing about how it ended
+            return
+        names = {} if self.part is None else {"workflow": self.part.workflow, "task": self.part.task}
+        self.emitter.emit(kind, {**payload, **names})
 
 
 def error_text(error: BaseException) -> str:

@@ -132,6 +132,7 @@ class WriteResult:
         files: Data files added.
         bytes: Their size.
         losses: The loss report.
+        table_uuid: The table; None for files.
     """
 
     table_identifier: str
@@ -145,6 +146,7 @@ class WriteResult:
     files: int = 0
     bytes: int = 0
     losses: tuple[Loss, ...] = ()
+    table_uuid: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; the snapshot id is a string, because it passes 2**53."""

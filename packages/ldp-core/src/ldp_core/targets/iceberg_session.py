@@ -221,6 +221,7 @@ class IcebergSession:
             files=len(change.added),
             bytes=sum(file.file_size_in_bytes for file in change.added),
             losses=staged.losses,
+            table_uuid=str(base.metadata.table_uuid),
         )
 
     def _claim(self) -> Claim:
