@@ -189,13 +189,11 @@ def test_every_problem_of_a_spec_is_told(lab: Any) -> None:
         quote="''",
         encoding="klingon",
         columns={"a": "money"},
-        on_bad_rows="quarantine",
     )
     assert sorted(problem.key for problem in SOURCE.problems(spec)) == [
         "columns.a",
         "delimiter",
         "encoding",
-        "on_bad_rows",
         "quote",
     ]
 

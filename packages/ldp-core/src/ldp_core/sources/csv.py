@@ -84,7 +84,12 @@ SHAPE = Shape(
             default="auto",
         ),
         Key("columns", MapOf(OneOf((Text(), COLUMN))), "Types of columns on the first load, by name."),
-        Key("on_bad_rows", Text(choices=("error", "quarantine")), "What a broken row does.", default="error"),
+        Key(
+            "on_bad_rows",
+            Text(choices=("error",)),
+            "What a broken row does: it is one clear error.",
+            default="error",
+        ),
         Key("files", FILES, "How several files make one table."),
     ),
 )
@@ -103,10 +108,6 @@ class _CsvSource:
             if not _one_character(spec.get(key), key)
         ]
         found += _encoding(spec) + layout_problems(spec) + column_problems(spec)
-        if spec.get("on_bad_rows") == "quarantine":
-            found.append(
-                Problem("quarantine of broken rows is not available", key="on_bad_rows", hint="use error")
-            )
         if spec.get("delimiter") and spec.get("delimiter") == spec.get("quote", '"'):
             found.append(Problem("the delimiter and the quote are the same", key="delimiter"))
         return found
