@@ -21,6 +21,7 @@ from ldp_core.run.extract import each_round, interrupt_of, open_source, rows_rea
 from ldp_core.run.observe import Observer
 from ldp_core.run.result import PipelineResult
 from ldp_core.run.skip import look, skipped
+from ldp_core.run.skip_docs import apply_docs
 from ldp_core.run.windowed import rows_kept
 from ldp_core.spi import (
     Batch,
@@ -119,9 +120,11 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
         look(plan, str(options.run_id), options.attempt)
         return _execute(plan, options, observer, warnings, started)
     except AlreadyPublished as found:
+        wrote_docs = apply_docs(plan, warnings.add)
         observer.skipped(found.snapshot, time.monotonic() - started)
         result = skipped(plan, str(options.run_id), options.attempt, found, started)
-        return replace(result, warnings=tuple(warnings.found))
+        notes = ("the docs of the table were brought up to date",) if wrote_docs else ()
+        return replace(result, warnings=tuple(warnings.found), notes=notes)
     except BaseException as caught:
         error = interrupt_of(caught)
         status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
