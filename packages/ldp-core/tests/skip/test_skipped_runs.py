@@ -69,6 +69,11 @@ def test_another_config_under_the_same_key_is_refused_and_may_take_it_over(tmp_p
     assert "first.json" in str(caught.value)
     assert "other.json" in str(caught.value)
     assert run_config(other, window=WINDOW, adopt=True).status == "skipped_duplicate"
+    assert run_config(other, window=WINDOW).status == "skipped_duplicate"
+    with pytest.raises(LDPError, match="was published by another config"):
+        run_config(tmp_path / "first.json", window=WINDOW)
+    assert run_config(tmp_path / "first.json", window=WINDOW, adopt=True).status == "skipped_duplicate"
+    assert table(tmp_path).scan().to_arrow().num_rows == 1
     moved = config(tmp_path, "moved")
     assert run_config(moved, window=WINDOW).status == "skipped_duplicate"
 

@@ -26,8 +26,8 @@ def look(plan: Plan, run_id: str, attempt: int) -> tuple[TableView, Peeked] | No
         LDPError: The run may not publish: a newer attempt, another config, an overlapping window.
     """
     keyed = plan.keyed
-    if keyed is None or keyed.key is None or plan.write.kind != "ICEBERG":
-        return None
+    if keyed is None or keyed.key is None or keyed.adopt or plan.write.kind != "ICEBERG":
+        return None  # to adopt writes into the table
     spec = plan.write.spec.sub("catalog")
     peeked = peek(spec)
     if peeked is None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.commit.adopt import needs_settling, settle
 from ldp_core.commit.change import Change
 from ldp_core.commit.claim import AlreadyPublished, Claim
 from ldp_core.commit.fence import superseded
@@ -240,10 +241,12 @@ class IcebergSession:
             return None
         view = of_metadata(base.metadata, base.io)
         superseded(view, self.ctx.run_id, self.ctx.attempt)
-        found = self._claim().look(view)
+        claim = self._claim()
+        found = claim.look(view)
         if found is not None:
-            rows = current_rows(base)
-            raise AlreadyPublished(str(self._claim().key), found.snapshot, rows, view.head)
+            if claim.adopt and needs_settling(claim, view):
+                settle(base, claim)
+            raise AlreadyPublished(str(claim.key), found.snapshot, current_rows(base), view.head)
         return put_fences(base, self.ctx.run_id, self.ctx.attempt)
 
     def _registered(self, plan: Plan, fitted: Fitted) -> Written | None:
