@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ldp_core.errors import ConfigError
+from ldp_core.window.model import instant
 
 UNHASHED = frozenset({"observability", "schedule", "retries", "docs", "maintenance", "sla", "engine"})
 """Sections that change no row of a run."""
@@ -45,12 +46,6 @@ def file_hash(path: str | Path) -> dict[str, str]:
         return {"sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
-
-
-def instant(moment: datetime) -> str:
-    """A moment as UTC ISO-8601 with ``Z``; microseconds only when they are not zero. Naive times are UTC."""
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return aware.replace(tzinfo=None).isoformat() + "Z"
 
 
 def idempotency_key(

@@ -53,5 +53,6 @@ class Window:
 
 
 def instant(moment: datetime) -> str:
-    """UTC with ``Z``, as keys are made of: microseconds only when they are not zero."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    """A moment as UTC ISO-8601 with ``Z``; microseconds only when they are not zero. Naive times are UTC."""
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return aware.replace(tzinfo=None).isoformat() + "Z"
