@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def test_a_published_window_is_skipped_without_its_source(tmp_path: Path) -> Non
     path = config(tmp_path)
     first = run_config(path, window=WINDOW)
     (tmp_path / "rides.csv").unlink()
+    shutil.rmtree(tmp_path / ".ldp")
     again = run_config(path, window=WINDOW)
     assert (first.status, again.status) == ("published", "skipped_duplicate")
     assert again.published_in == first.write_result.snapshot_id
