@@ -152,13 +152,28 @@ def test_sinks_in_every_form() -> None:
     assert sinks({}) == []
 
 
-def test_sinks_that_are_not_installed_are_a_warning() -> None:
+def test_sinks_of_earlier_configs_hold() -> None:
     value = {"sinks": ["openlineage", {"type": "iceberg", "batch_size": 10}], "openlineage": {"path": "a"}}
     assert problems(observability=value) == {}
-    assert list(problems("warning", observability=value)) == [
-        "metadata.observability.sinks[0]",
-        "metadata.observability.sinks[1]",
-    ]
+    assert problems("warning", observability=value) == {}
+
+
+def test_options_of_sinks_are_checked() -> None:
+    both = {"sinks": [{"type": "openlineage", "path": "a", "url": "http://h"}]}
+    assert problems(observability=both)
+    none = {"sinks": ["iceberg"], "iceberg": {"batch_size": 0}}
+    assert list(problems(observability=none)) == ["metadata.observability.iceberg.batch_size"]
+    wrong = {"sinks": [{"type": "iceberg", "catalog": {"type": "sql"}}]}
+    assert problems(observability=wrong)
+
+
+def test_a_catalog_of_a_sink_may_be_a_name() -> None:
+    value = {"sinks": [{"type": "iceberg", "catalog": "lake"}, "jsonl"]}
+    assert problems(observability=value) == {}
+    assert sinks(value, lambda name: {"type": "local", "identifier": name})[0]["catalog"] == {
+        "type": "local",
+        "identifier": "lake",
+    }
 
 
 def test_what_is_wrong_with_sinks() -> None:

@@ -101,7 +101,7 @@ class Observer:
             spec_hash=plan.spec_hash or None,
             source=_endpoint(plan.read.kind, plan.read.spec),
             target=_endpoint(plan.write.kind, plan.write.spec),
-            mode=plan.write.mode or plan.write.spec.get("write_mode"),
+            mode=_mode(plan),
         )
 
     def extracted(self, rows: int, schema: pa.Schema, kept: int | None = None) -> None:
@@ -211,6 +211,13 @@ def error_text(error: BaseException) -> str:
 
 def _is_keyed(keyed: Keyed | None) -> bool:
     return keyed is not None and (keyed.key is not None or keyed.start is not None)
+
+
+def _mode(plan: Plan) -> str | None:
+    """The write mode that holds; None for targets that have none."""
+    default = next((key.default for key in plan.write.target.shape.keys if key.name == "write_mode"), None)
+    mode = plan.write.mode or plan.write.spec.get("write_mode") or default
+    return None if mode is None else str(mode).lower()
 
 
 def _ledger(plan: Plan) -> list[dict[str, Any]]:
