@@ -39,6 +39,7 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
         KeysUnknown: Nobody can tell.
     """
     from ldp_core.commit.lookup import find
+    from ldp_core.commit.verify import verified
     from ldp_core.errors import TableNotFound
     from ldp_core.window.parse import parse_window
 
@@ -56,6 +57,8 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     except TableNotFound:
         return {**body, "state": "free", "snapshot_id": None, "config": None}
     found = find(view, owner.pipeline, made, asked)
+    if found is None:
+        verified(view, owner.pipeline)  # A ledger that cannot be trusted lacks keys, too.
     config = None
     if found and found.ledger and found.who is not None and 0 <= found.who < len(found.ledger.who):
         config = found.ledger.who[found.who].path or None

@@ -173,7 +173,7 @@ def commit_back(base: Base, back: Back, who: Owner) -> Published:
                 f"main moved from snapshot {back.head.id} to {view.head} meanwhile: nothing was rolled back",
                 hint="look at the preview again",
             )
-        return Extra(_rewritten(view, back, who, point))
+        return Extra(rewritten(view, back, who, point))
 
     summary = {FROM: str(back.head.id), TO: str(back.to.id)}
     change = Change("replace", summary=summary, onto=back.to.id)
@@ -238,22 +238,23 @@ def _held(ledger: Ledger) -> tuple[set[Window], set[str]]:
 
 def untold(view: TableView, snaps: Iterable[Snap]) -> list[Told]:
     """The keys of snapshots that no ledger knows: those of an earlier system, and picked copies."""
-    known: set[str] = set()
-    tiles: list[Ledger] = []
-    for _, ledger in ledgers(view):
-        if isinstance(ledger, Ledger):
-            tiles.append(ledger)
-            known |= {item.key for item in (*ledger.recent, *ledger.off)} | {key for key, *_ in ledger.keys}
+    known = [ledger for _, ledger in ledgers(view) if isinstance(ledger, Ledger)]
+    points = {
+        (item.key, point)
+        for ledger in known
+        for item in (*ledger.recent, *ledger.off)
+        for point in item.points
+    }
     found = [item for snap in snaps if (item := told(view, snap)) is not None]
     return [
         item
         for item in found
-        if item.key not in known
-        and not any(ledger.folded_owner(item.key, item.window) is not None for ledger in tiles)
+        if (item.key, item.point) not in points
+        and not any(ledger.folded_owner(item.key, item.window) is not None for ledger in known)
     ]
 
 
-def _rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[str, str]:
+def rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[str, str]:
     """The properties of the ledgers that lose keys, anchored at the snapshot that main will show."""
     after = _back_at(view, back.to.id)
     changed: dict[str, Ledger] = {}
@@ -266,12 +267,20 @@ def _rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[st
     extra = untold(view, back.undone)
     if extra and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
         own = changed.get(who.pipeline) or verified(after, who.pipeline) or who.blank(view.uuid)
-        off = tuple(Publish(item.key, item.window, (item.point,), UNKNOWN, at=item.at) for item in extra)
-        changed[who.pipeline] = replace(own, off=(*own.off, *off[:SINGLE]), anchor=point)
+        changed[who.pipeline] = replace(own, off=_with(own.off, extra[:SINGLE]), anchor=point)
     made: dict[str, str] = {}
     for ledger in changed.values():
         made |= written(ledger)
     return made
+
+
+def _with(off: tuple[Publish, ...], extra: list[Told]) -> tuple[Publish, ...]:
+    """Publishes that are off main and others, one a key, each with all its snapshots."""
+    joined = {item.key: item for item in off}
+    for item in extra:
+        known = joined.get(item.key) or Publish(item.key, item.window, (), UNKNOWN, at=item.at)
+        joined[item.key] = replace(known, points=(*known.points, item.point))
+    return tuple(joined.values())
 
 
 def _points_of(view: TableView, run_id: str) -> list[Point]:
