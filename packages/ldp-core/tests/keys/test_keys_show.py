@@ -123,8 +123,7 @@ def test_looking_imports_no_pyiceberg(lake: Any) -> None:
     lake.days(2)
     code = (
         "import sys\n"
-        "from ldp_core.commands._keys import place_of
-from ldp_core.commands.keys import keys\n"
+        "from ldp_core.commands.keys import keys\n"
         "keys(['show', 'rides.json', '--json'], standalone_mode=False)\n"
         "heavy = {'pyiceberg', 'sqlalchemy', 'pyarrow', 'duckdb'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

@@ -64,7 +64,7 @@ def test_main_goes_back_and_the_windows_above_are_free(lake: Any) -> None:
 
 
 def test_a_rollback_survives_the_loss_of_what_it_undid(lake: Any) -> None:
-    """Expiry of the undone snapshots, and of the metadata files: the freed keys stay free, the others taken."""
+    """Undone snapshots and older metadata files are gone: freed keys stay free, the others taken."""
     ids = lake.days(3)
     back(lake, "--snapshot", str(ids[0]), "--yes")
     head = lake.head()
