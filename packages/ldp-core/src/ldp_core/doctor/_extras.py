@@ -14,6 +14,7 @@ MODULES = {
     "gcs": "gcsfs",
     "azure": "adlfs",
     "postgres": "psycopg",
+    "openlineage": "openlineage.client",
 }
 """Extra of ``ldp-cli`` to the module that must import for it."""
 
