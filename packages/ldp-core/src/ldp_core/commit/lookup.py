@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ldp_core.commit.absorb import owner, with_told
 from ldp_core.commit.ledger import Ledger, read, read_all
-from ldp_core.commit.summaries import Told, aside, in_summaries, on_line
+from ldp_core.commit.summaries import Told, aside, in_summaries, since
 from ldp_core.commit.verify import sure, verified
 from ldp_core.tables.view import TableView
 from ldp_core.window.model import Window
@@ -66,12 +66,14 @@ def find(view: TableView, pipeline: str, key: str, window: Window | None = None)
 def absorbed(view: TableView, ledger: Ledger) -> Ledger:
     """The ledger with the keys that only summaries tell of; another pipeline's stay in its own ledger.
 
+    What the anchor and its ancestors tell was taken in when it was published.
+
     Raises:
         KeysUnknown: Nobody can tell whether main shows a snapshot that carries one.
     """
     others = [item for item in read_all(view.properties) if item.pipeline != ledger.pipeline]
     cut = [told for told in aside(view) if not _knows(view, told) and sure(view, told.point, ledger.pipeline)]
-    return with_told(ledger, (*cut, *reversed(list(on_line(view)))), others)
+    return with_told(ledger, (*cut, *reversed(since(view, ledger.anchor))), others)
 
 
 def _knows(view: TableView, told: Told) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ldp_core.commit.lineage import Point
@@ -36,13 +36,19 @@ class Told:
 
 def told(view: TableView, snap: Snap) -> Told | None:
     """What a snapshot says of its key, or the one says that it was picked from."""
-    for origin in _origins(view, snap):
-        summary = origin.summary
-        if summary.get(KEY):
-            bounds = summary.get(WINDOW)
-            window = parse_window(bounds) if bounds else None
-            return Told(summary[KEY], Point(snap.id, snap.sequence), window, snap.at)
-    return None
+    summary = _keyed(view, snap)
+    if summary is None:
+        return None
+    bounds = summary.get(WINDOW)
+    window = parse_window(bounds) if bounds else None
+    return Told(summary[KEY], Point(snap.id, snap.sequence), window, snap.at)
+
+
+def _keyed(view: TableView, snap: Snap) -> Mapping[str, str] | None:
+    """The summary that tells the key of a snapshot."""
+    if snap.summary.get(KEY):
+        return snap.summary
+    return next((origin.summary for origin in _origins(view, snap) if origin.summary.get(KEY)), None)
 
 
 def _origins(view: TableView, snap: Snap) -> Iterator[Snap]:
@@ -70,4 +76,25 @@ def aside(view: TableView) -> Iterator[Told]:
 
 def in_summaries(view: TableView, key: str) -> Point | None:
     """The ancestor of main that carries a key."""
-    return next((found.point for found in on_line(view) if found.key == key), None)
+    for snap in view.ancestors():
+        summary = _keyed(view, snap)
+        if summary is not None and summary[KEY] == key:
+            return Point(snap.id, snap.sequence)
+    return None
+
+
+def since(view: TableView, anchor: Point | None) -> list[Told]:
+    """The keys of main's head and its ancestors down to a snapshot, newest first.
+
+    Args:
+        view: The table.
+        anchor: Where to stop: what it and its ancestors tell is known. None goes as far as the metadata does.
+    """
+    found: list[Told] = []
+    for snap in view.ancestors():
+        if anchor is not None and snap.id == anchor.snapshot:
+            break
+        item = told(view, snap)
+        if item is not None:
+            found.append(item)
+    return found

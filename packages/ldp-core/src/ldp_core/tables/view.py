@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -148,10 +149,10 @@ def of_metadata(metadata: TableMetadata, io: FileIO) -> TableView:
     )
 
 
-def _summary(summary: Any) -> dict[str, str]:
+def _summary(summary: Any) -> Mapping[str, str]:
     if summary is None:
         return {}
-    return {"operation": summary.operation.value, **summary.additional_properties}
+    return ChainMap(summary.additional_properties, {"operation": summary.operation.value})
 
 
 def _snap(data: Mapping[str, Any]) -> Snap:
