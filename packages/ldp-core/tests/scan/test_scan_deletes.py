@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from ldp_core._duck import connect
 from ldp_core.api import run_config
@@ -17,37 +15,16 @@ from ldp_core.catalogs.sqlite import closed_with_it
 from ldp_core.config import Config
 from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
+from ldp_core.testing.deletes import commit, delete_file, keys, positions
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.conversions import to_bytes
-from pyiceberg.manifest import (
-    DataFile,
-    DataFileContent,
-    FileFormat,
-    ManifestContent,
-    ManifestEntry,
-    ManifestEntryStatus,
-    ManifestWriterV2,
-    write_manifest_list,
-)
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.table.snapshots import Operation, Snapshot, Summary
-from pyiceberg.table.update import AddSnapshotUpdate, AssertTableUUID, SetSnapshotRefUpdate
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
 from pyiceberg.types import ListType, LongType, NestedField, StringType, StructType
 
 _IDS = itertools.count(10_000)
-
-
-class _DeleteManifest(ManifestWriterV2):
-    def content(self) -> ManifestContent:
-        return ManifestContent.DELETES
-
-    @property
-    def _meta(self) -> dict[str, str]:
-        return {**super()._meta, "content": "deletes"}
 
 
 @pytest.fixture
@@ -65,87 +42,6 @@ BY_P = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "p"))
 
 def rows(*pairs: tuple[int | None, str | None]) -> pa.Table:
     return pa.table({"id": pa.array([a for a, _ in pairs], pa.int64()), "p": pa.array([b for _, b in pairs])})
-
-
-def delete_file(
-    table: Table,
-    body: pa.Table,
-    *,
-    equality: Sequence[int] = (),
-    partition: Record | None = None,
-    bounds: str | None = None,
-) -> DataFile:
-    path = f"{table.location()}/data/delete-{next(_IDS)}.parquet"
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(body, path)
-    limits = {} if bounds is None else {2147483546: to_bytes(StringType(), bounds)}
-    file = DataFile.from_args(
-        content=DataFileContent.EQUALITY_DELETES if equality else DataFileContent.POSITION_DELETES,
-        file_path=path,
-        file_format=FileFormat.PARQUET,
-        partition=partition or Record(),
-        record_count=body.num_rows,
-        file_size_in_bytes=Path(path).stat().st_size,
-        lower_bounds=limits,
-        upper_bounds=limits,
-        equality_ids=list(equality) or None,
-    )
-    file.spec_id = table.spec().spec_id
-    return file
-
-
-def positions(*pairs: tuple[str, int]) -> pa.Table:
-    fields = [
-        pa.field("file_path", pa.string(), metadata={"PARQUET:field_id": "2147483546"}),
-        pa.field("pos", pa.int64(), metadata={"PARQUET:field_id": "2147483545"}),
-    ]
-    ordered = sorted(pairs)
-    return pa.table([[a for a, _ in ordered], [b for _, b in ordered]], schema=pa.schema(fields))
-
-
-def keys(field_id: int, name: str, kind: pa.DataType, values: list[Any]) -> pa.Table:
-    field = pa.field(name, kind, metadata={"PARQUET:field_id": str(field_id)})
-    return pa.table([pa.array(values, kind)], schema=pa.schema([field]))
-
-
-def commit(table: Table, *files: DataFile) -> None:
-    """Publish delete files as a snapshot of their own."""
-    metadata, io = table.metadata, table.io
-    base = metadata.current_snapshot()
-    assert base is not None
-    number = next(_IDS)
-    place = f"{table.location()}/metadata"
-    output = io.new_output(f"{place}/deletes-{number}.avro")
-    with _DeleteManifest(table.spec(), table.schema(), output, number, "null") as writer:
-        for file in files:
-            writer.add_entry(
-                ManifestEntry.from_args(
-                    status=ManifestEntryStatus.ADDED, snapshot_id=number, sequence_number=None, data_file=file
-                )
-            )
-    manifests = [writer.to_manifest_file(), *base.manifests(io)]
-    sequence = metadata.last_sequence_number + 1
-    path = f"{place}/snap-{number}.avro"
-    with write_manifest_list(2, io.new_output(path), number, base.snapshot_id, sequence, "null") as lists:
-        lists.add_manifests(manifests)
-    snapshot = Snapshot(
-        snapshot_id=number,
-        parent_snapshot_id=base.snapshot_id,
-        sequence_number=sequence,
-        timestamp_ms=max(metadata.last_updated_ms, base.timestamp_ms) + 1,
-        manifest_list=path,
-        summary=Summary(Operation.DELETE),
-        schema_id=metadata.current_schema_id,
-    )
-    table.catalog.commit_table(
-        table,
-        (AssertTableUUID(uuid=metadata.table_uuid),),
-        (
-            AddSnapshotUpdate(snapshot=snapshot),
-            SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=number),
-        ),
-    )
-    table.refresh()
 
 
 def read(table: Table, **options: Any) -> tuple[Scan, list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,8 @@ class _DuckDBSource:
     def open(self, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> Extract:
         """Read the relation or query into a spill; see ``Source.open``.
 
-        The rows are those of one moment, and the database is not held open while the run goes on.
+        The rows are those of one moment, and the database is not held open while the run goes on. Of a run
+        with a window only its rows leave the database.
 
         Raises:
             SourceNotFound: The file is not there.
@@ -69,16 +71,19 @@ class _DuckDBSource:
         path = fs.local_path(spec.path(str(spec.get("path", ""))))
         if (why := self.missing(spec)) is not None:
             raise SourceNotFound(why)
-        spill, schema = _copy(path, spec, ctx)
-        return spilled(spill, schema, (str(path),))
+        spill, schema, rows = _copy(path, spec, ctx)
+        whole = spilled(spill, schema, (str(path),))
+        return whole if rows is None else replace(whole, rows=rows)
 
 
-def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
+def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any, int | None]:
+    """The spilled rows, their types, and how many rows there are in all where a window keeps some alone."""
     import duckdb
 
     from ldp_core import _duck
     from ldp_core._sql import read_only
     from ldp_core.tables.spill import query_types, spill
+    from ldp_core.tables.window_rows import condition, has_filter
 
     name = _files.shown(str(path), spec.base_dir)
     try:
@@ -102,8 +107,12 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any]:
             sql = f"SELECT * FROM {_relation(con, str(relation), name)}"
         try:
             query, schema = query_types(con, sql)
+            rows = None
+            if ctx.keyed is not None and has_filter(ctx.keyed):
+                rows = int(con.execute(f"SELECT count(*) FROM (\n{query}\n)").fetchall()[0][0])
+                query = f"SELECT * FROM (\n{query}\n) AS w WHERE {condition(ctx.keyed, schema)}"
             with con.sql(query).to_arrow_reader(65536) as reader:
-                return spill(ctx.scratch, schema, reader), schema
+                return spill(ctx.scratch, schema, reader), schema, rows
         except duckdb.Error as error:
             first = str(error).strip().splitlines()[0]
             key = "sql" if relation is None else "relation"

@@ -10,8 +10,10 @@ from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
-    from ldp_core.spi import Extract, RunContext, Spec
+    from ldp_core.spi import Extract, Keyed, RunContext, Spec
+    from ldp_core.tables.scan import Scan
 
 CATALOG = Named(
     group="ldp.catalogs", by="type", default="local", aliases={"LocalIceberg": "local", "sqlite": "sql"}
@@ -61,6 +63,8 @@ class _IcebergSource:
     def open(self, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> Extract:
         """Plan a scan of the table; see ``Source.open``.
 
+        Files whose metrics say that they hold no row of the run's window are not opened.
+
         Raises:
             TableNotFound: The table or its catalog does not exist.
             SnapshotNotFound: The table has no such snapshot.
@@ -69,6 +73,7 @@ class _IcebergSource:
         from ldp_core.catalogs import load_table
         from ldp_core.sources._typed import TypedExtract, named
         from ldp_core.tables.scan import plan_scan, scan_sql
+        from ldp_core.tables.window_rows import has_filter
 
         try:
             table = load_table(spec.sub("catalog"), str(spec.get("name")))
@@ -79,8 +84,12 @@ class _IcebergSource:
         schema = _schema(table, snapshot)
         named(schema, self.describe(spec))
         rows = None if scan.deletes else sum(file.rows for file in scan.files)
+        files = None
+        if ctx.keyed is not None and has_filter(ctx.keyed):
+            files = _reached(table, scan, schema, ctx.keyed)
+            rows = _rows(ctx.con, scan)
         fields = ", ".join(ident(name) for name in schema.names)
-        sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan)})"
+        sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan, files=files)})"
         return TypedExtract(sql, schema, rows, tuple(scan.paths))
 
     def _absent(self, spec: Spec) -> str:
@@ -92,6 +101,39 @@ class _IcebergSource:
         if catalog.get("warehouse_path") or catalog.get("warehouse"):
             place = catalog.path(place)
         return f"Iceberg table {self.describe(spec)} does not exist in {place}"
+
+
+def _reached(table: Any, scan: Scan, schema: pa.Schema, keyed: Keyed) -> list[str]:
+    """The files of a scan that may hold a row of a window."""
+    from pyiceberg.manifest import ManifestContent
+
+    from ldp_core.tables.window_rows import bounds, reach
+
+    window = bounds(keyed, schema)
+    number = next(item["id"] for item in scan.schema["fields"] if item["name"] == keyed.column)
+    field = next((field for field in table.schema().fields if field.field_id == number), None)
+    snapshot = None if scan.snapshot_id is None else table.snapshot_by_id(scan.snapshot_id)
+    if snapshot is None or field is None:
+        return [file.path for file in scan.files]
+    return [
+        entry.data_file.file_path
+        for manifest in snapshot.manifests(table.io)
+        if manifest.content == ManifestContent.DATA
+        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
+        if reach(entry.data_file, field, window) != "outside"
+    ]
+
+
+def _rows(con: DuckDBPyConnection, scan: Scan) -> int:
+    """The rows of a scan; files with deletes are counted, the others tell by themselves."""
+    from ldp_core.tables.scan import scan_sql
+
+    plain = sum(file.rows for file in scan.files if not file.deletes)
+    others = [file.path for file in scan.files if file.deletes]
+    if not others:
+        return plain
+    counted = con.execute(f"SELECT count(*) FROM ({scan_sql(con, scan, files=others)})").fetchall()
+    return plain + int(counted[0][0])
 
 
 def _schema(table: Any, snapshot_id: int | None) -> pa.Schema:

@@ -113,7 +113,9 @@ def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder
     if base.metadata.current_snapshot() is None:
         written = plan.write(staged.sql, folder)
         counts = UpsertCounts(staged.rows, 0, 0)
-        return Change("append", written.files, (), updates, schema_id, counted(counts), properties, info=counts)
+        return Change(
+            "append", written.files, (), updates, schema_id, counted(counts), properties, info=counts
+        )
     change = build_change(
         plan.ctx.con,
         base,

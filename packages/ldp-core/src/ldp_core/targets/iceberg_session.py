@@ -22,6 +22,7 @@ from ldp_core.tables.partition import build_spec, described, parse
 from ldp_core.tables.schema import NAME_MAPPING, new_schema
 from ldp_core.tables.types import arrow_schema
 from ldp_core.tables.view import of_metadata
+from ldp_core.tables.window_rows import has_filter
 from ldp_core.targets import upsert
 from ldp_core.targets._base import Place
 from ldp_core.targets._changes import Plan, append, overwrite, upserted
@@ -29,6 +30,7 @@ from ldp_core.targets._drift import explained
 from ldp_core.targets._register import name_mapping, register
 from ldp_core.targets._rows import empty_sql, parquet_sql
 from ldp_core.targets._spill import kept, spill_upsert
+from ldp_core.targets._window import Replaced, WindowOverwrite, check_columns, check_rows
 from ldp_core.targets.iceberg import columns_of, live_rows
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class IcebergSession:
         self.base = self._fenced(self.place.existing())
         self.stage_: Stage | None = None
         self.plan: Plan | None = None
+        self.window = ctx.keyed if mode == "overwrite" and has_filter(ctx.keyed) else None
         self.docs: Mapping[str, Any] = {}
         self.allow: Collection[str] = ()
         self.files: Sequence[str] = ()
@@ -111,6 +114,8 @@ class IcebergSession:
                 "an upsert replaces whole rows",
                 hint="give every column, or append",
             )
+        if self.window is not None:
+            check_columns(self.window, fitted.schema, fitted.missing, self.place.label)
         for key, names in (("join_cols", self.keys), ("order_by", columns_of(self.spec, "order_by"))):
             for name in names if self.mode == "upsert" else ():
                 if name not in fitted.schema.names or name in fitted.missing:
@@ -148,7 +153,7 @@ class IcebergSession:
         paths = [file.file_path for file in written.files]
         batch = parquet_sql(self.ctx.con, paths, fitted.schema, plan.layout.io_properties)
         ordered = f"SELECT *, row_number() OVER () - 1 AS __row FROM ({fitted.sql}) AS o"
-        return Staged(
+        staged = Staged(
             rows=written.rows,
             rows_in=written.rows,
             files=len(written.files),
@@ -158,6 +163,9 @@ class IcebergSession:
             losses=losses,
             state=written,
         )
+        if self.window is not None:
+            check_rows(plan, staged, self.window)
+        return staged
 
     def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
         """Commit the staged rows in one step.
@@ -174,9 +182,12 @@ class IcebergSession:
         plan, folder = self.plan, self.stage_.folder
         base = self.place.real(plan.base)
         before: list[Base] = []
+        window = None if self.window is None else WindowOverwrite(plan, staged, self.window, folder)
 
         def build(fresh: Base) -> Any:
             before[:] = [fresh]
+            if window is not None:
+                return window.change(fresh)
             if self.mode == "upsert":
                 return upserted(plan, fresh, staged, self.keys, folder)
             return (overwrite if self.mode == "overwrite" else append)(plan, fresh, staged)
@@ -210,12 +221,16 @@ class IcebergSession:
     def _result(self, staged: Staged, base: Base, snapshot_id: int | None, change: Change) -> WriteResult:
         counts = change.info if isinstance(change.info, upsert.UpsertCounts) else None
         before, after = _rows(base, change, counts)
+        if isinstance(change.info, Replaced):
+            after = None if before is None else before - change.info.rows + staged.rows
+        elif self.mode == "overwrite":
+            after = staged.rows
         return WriteResult(
             table_identifier=self.place.label,
             mode=self.mode,
             rows_written=counts.written if counts else staged.rows,
             rows_before=before,
-            rows_after=staged.rows if self.mode == "overwrite" else after,
+            rows_after=after,
             snapshot_id=snapshot_id,
             rows_unchanged=counts.unchanged if counts else 0,
             rows_deduplicated=staged.rows_in - staged.rows,
