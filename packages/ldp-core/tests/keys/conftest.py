@@ -42,8 +42,8 @@ class Lake:
     def table(self) -> Any:
         return self.catalog().load_table(NAME)
 
-    def base(self, **properties: str) -> Base:
-        return load_base(self.catalog(), NAME, new_table(**properties))
+    def base(self) -> Base:
+        return load_base(self.catalog(), NAME, new_table())
 
     def config(self, identifier: str = "rides") -> str:
         target = {

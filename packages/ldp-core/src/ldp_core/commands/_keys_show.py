@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def overview(place: Place) -> dict[str, Any]:
     """Every pipeline's keys in a table, and whether main shows what they stand for."""
     from ldp_core.commit.ledger import Ledger, property_of
-    from ldp_core.commit.rollback import ledgers
+    from ldp_core.commit.salvage import ledgers
 
     view = place.view()
     shown: list[dict[str, Any]] = []
@@ -39,7 +39,6 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
         KeysUnknown: Nobody can tell.
     """
     from ldp_core.commit.lookup import find
-    from ldp_core.commit.verify import verified
     from ldp_core.errors import TableNotFound
     from ldp_core.window.parse import parse_window
 
@@ -57,8 +56,6 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     except TableNotFound:
         return {**body, "state": "free", "snapshot_id": None, "config": None}
     found = find(view, owner.pipeline, made, asked)
-    if found is None:
-        verified(view, owner.pipeline)  # A ledger that cannot be trusted lacks keys, too.
     config = None
     if found and found.ledger and found.who is not None and 0 <= found.who < len(found.ledger.who):
         config = found.ledger.who[found.who].path or None

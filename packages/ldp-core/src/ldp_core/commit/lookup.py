@@ -60,6 +60,7 @@ def find(view: TableView, pipeline: str, key: str, window: Window | None = None)
     for told in aside(view):
         if told.key == key and not _knows(view, told) and sure(view, told.point, pipeline):
             return Found(told.point.snapshot)
+    verified(view, pipeline)  # A ledger that cannot be trusted does not say that a key is free.
     return None
 
 

@@ -205,7 +205,7 @@ def _at(ledger: Ledger, vouched: list[Publish], freed: list[Publish], here: Poin
     new = [replace(item, points=(here,)) for item in vouched]
     off = tuple(item for item in (*ledger.off, *freed) if item.points)
     every = folded(replace(ledger, recent=(*ledger.recent, *new)), 0)
-    return replace(every, folded=here, off=off, lost=())
+    return replace(every, folded=here, off=off)
 
 
 def _assumed(

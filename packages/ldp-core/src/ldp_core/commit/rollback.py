@@ -8,7 +8,7 @@ there could not tell the two apart.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,18 +16,11 @@ from ldp_core.commit.absorb import UNKNOWN
 from ldp_core.commit.change import Base, Change, Published
 from ldp_core.commit.claim import Extra
 from ldp_core.commit.intervals import windows
-from ldp_core.commit.ledger import (
-    PREFIX,
-    SINGLE,
-    VERSION_PROPERTY,
-    Ledger,
-    Publish,
-    property_of,
-    read_all,
-    written,
-)
+from ldp_core.commit.ledger import SINGLE, Ledger, Publish, property_of, written
 from ldp_core.commit.lineage import Point, on_main, with_history
+from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
+from ldp_core.commit.salvage import ledgers, readable
 from ldp_core.commit.summaries import RUN, Told, told
 from ldp_core.commit.verify import verified
 from ldp_core.errors import CommitConflict, LDPError
@@ -140,7 +133,7 @@ def look_back(view: TableView, to: int) -> Back:
             unknown[name] = str(ledger)
             continue
         try:
-            lost = gone(verified(view, ledger.pipeline), verified(_back_at(view, to), ledger.pipeline))
+            lost = gone(verified(view, ledger.pipeline), _then(view, to, ledger.pipeline))
         except LDPError as error:
             unknown[ledger.pipeline] = error.message
             continue
@@ -204,19 +197,15 @@ def _bounds(view: TableView, to: int) -> tuple[Snap, Snap]:
     return view.snapshots[view.head], target
 
 
-def _back_at(view: TableView, to: int) -> TableView:
-    return replace(view, head=to, refs={**view.refs, "main": to})
+def _then(view: TableView, to: int, pipeline: str, blank: Ledger | None = None) -> Ledger | None:
+    """A pipeline's keys with main at an older snapshot.
 
-
-def ledgers(view: TableView) -> Iterator[tuple[str, Ledger | LDPError]]:
-    """Every ledger by its property, those that cannot be read as the error."""
-    version = {name: value for name, value in view.properties.items() if name == VERSION_PROPERTY}
-    for name, value in sorted(view.properties.items()):
-        if name.startswith(PREFIX) and name != VERSION_PROPERTY:
-            try:
-                yield name, read_all({**version, name: value})[0]
-            except LDPError as error:
-                yield name, error
+    Raises:
+        KeysUnknown: What is left of the history does not tell.
+    """
+    after = replace(readable(view), head=to, refs={**view.refs, "main": to})
+    ledger = verified(after, pipeline) or blank
+    return None if ledger is None else absorbed(after, ledger)
 
 
 def gone(before: Ledger | None, after: Ledger | None) -> Freed | None:
@@ -256,17 +245,18 @@ def untold(view: TableView, snaps: Iterable[Snap]) -> list[Told]:
 
 def rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[str, str]:
     """The properties of the ledgers that lose keys, anchored at the snapshot that main will show."""
-    after = _back_at(view, back.to.id)
+    to = back.to.id
     changed: dict[str, Ledger] = {}
     for _, ledger in ledgers(view):
         if isinstance(ledger, LDPError) or ledger.pipeline in back.unknown:
             continue
-        then = verified(after, ledger.pipeline)
+        then = _then(view, to, ledger.pipeline)
         if then is not None and then != ledger:
             changed[ledger.pipeline] = replace(then, anchor=point)
     extra = untold(view, back.undone)
     if extra and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
-        own = changed.get(who.pipeline) or verified(after, who.pipeline) or who.blank(view.uuid)
+        own = changed.get(who.pipeline) or _then(view, to, who.pipeline, who.blank(view.uuid))
+        assert own is not None
         changed[who.pipeline] = replace(own, off=_with(own.off, extra[:SINGLE]), anchor=point)
     made: dict[str, str] = {}
     for ledger in changed.values():

@@ -12,8 +12,18 @@ from dataclasses import dataclass, replace
 
 from ldp_core.commit.absorb import UNKNOWN, in_order, owner, with_told
 from ldp_core.commit.intervals import windows
-from ldp_core.commit.ledger import Ledger, Publish, Who, read, read_all
-from ldp_core.commit.lineage import on_main, with_history
+from ldp_core.commit.ledger import (
+    PREFIX,
+    VERSION_PROPERTY,
+    Ledger,
+    LedgerBroken,
+    Publish,
+    Who,
+    property_of,
+    read,
+    read_all,
+)
+from ldp_core.commit.lineage import Point, on_main, with_history
 from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
 from ldp_core.commit.summaries import aside, on_line
@@ -74,22 +84,32 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _readable(view: TableView, who: Owner) -> tuple[TableView, Ledger | None, str | None]:
-    """The view without properties that are broken, the pipeline's ledger in it, and why that cannot stand."""
-    from ldp_core.commit.ledger import PREFIX, VERSION_PROPERTY, LedgerBroken, property_of
+def ledgers(view: TableView) -> Iterator[tuple[str, Ledger | LedgerBroken]]:
+    """Every pipeline's keys by their property; of those that are broken the error.
 
-    properties = dict(view.properties)
-    why = None
-    for name in [name for name in properties if name.startswith(PREFIX) and name != VERSION_PROPERTY]:
-        kept = {key: value for key, value in properties.items() if key in (name, VERSION_PROPERTY)}
-        try:
-            read_all(kept)
-        except LedgerBroken as error:
-            del properties[name]
-            if name == property_of(who.pipeline):
-                why = error.message
-    view = replace(view, properties=properties)
-    return view, read(properties, who.pipeline), why
+    Raises:
+        LDPError: A newer version wrote them.
+    """
+    version = {name: value for name, value in view.properties.items() if name == VERSION_PROPERTY}
+    for name, value in sorted(view.properties.items()):
+        if name.startswith(PREFIX) and name != VERSION_PROPERTY:
+            try:
+                yield name, read_all({**version, name: value})[0]
+            except LedgerBroken as error:
+                yield name, error
+
+
+def readable(view: TableView) -> TableView:
+    """The view without broken ledgers."""
+    broken = {name for name, ledger in ledgers(view) if isinstance(ledger, LedgerBroken)}
+    return replace(view, properties={k: v for k, v in view.properties.items() if k not in broken})
+
+
+def _readable(view: TableView, who: Owner) -> tuple[TableView, Ledger | None, str | None]:
+    """The view without broken ledgers, the pipeline's own in it, and why that cannot stand."""
+    own = dict(ledgers(view)).get(property_of(who.pipeline))
+    view = readable(view)
+    return view, read(view.properties, who.pipeline), own.message if isinstance(own, LedgerBroken) else None
 
 
 def _salvaged(view: TableView, who: Owner, old: Ledger | None, why: str) -> Salvage:
@@ -113,7 +133,16 @@ def _salvaged(view: TableView, who: Owner, old: Ledger | None, why: str) -> Salv
     if not complete and _complete(whole, ledger):
         complete = True
         certain.append("the history is whole: no snapshot is missing that could carry another key")
+    ledger = replace(ledger, lost=_lost(view, old))
     return Salvage(ledger, why, (*certain, *more), _joined(open_), complete)
+
+
+def _lost(view: TableView, old: Ledger | None) -> tuple[Point, ...]:
+    """Where main was with keys that were folded then: moved forward to there again, it shows more keys."""
+    if old is None or old.uuid != view.uuid:
+        return ()
+    points = (*old.lost, *((old.folded,) if old.folded else ()))
+    return tuple(point for point in dict.fromkeys(points) if not on_main(view, point))
 
 
 def _joined(found: list[Publish]) -> tuple[Publish, ...]:
