@@ -45,6 +45,7 @@ def test_the_snapshot_reconciles_the_rows_of_an_upsert(project: Project) -> None
         "ldp.rows-in": "4",
         "ldp.rows-written": "2",
         "ldp.rows-unchanged": "1",
+        "ldp.rows-quarantined": "0",
         "ldp.rows-deduplicated": "1",
     }
     rows = sorted(table().get().to_pylist(), key=lambda row: row["id"])

@@ -50,18 +50,10 @@ def _allowed(plan: Plan, extract: Extract) -> tuple[str, ...]:
     )
 
 
-def rows_read(plan: Plan, ctx: RunContext, extract: Extract, rows_in: int) -> int:
-    """Rows of the source, of which ``rows_in`` came out of the transforms."""
-    if extract.rows is not None:
-        return extract.rows
-    if not plan.transforms and not has_filter(plan.keyed):
-        return rows_in
-    return int(ctx.con.execute(f"SELECT count(*) FROM (\n{extract.sql}\n)").fetchall()[0][0])
-
-
 def stamps(plan: Plan, extract: Extract) -> list[tuple[int, int]]:
-    """Size and time of the local files that gates read again, to see whether they changed meanwhile."""
-    files = extract.files if plan.checks and plan.read.kind in _READ_AGAIN else ()
+    """Size and time of the local files that are read again, to see whether they changed meanwhile."""
+    again = plan.checks or plan.transforms or has_filter(plan.keyed)
+    files = extract.files if again and plan.read.kind in _READ_AGAIN else ()
     local = [fs.local_path(file) for file in files if fs.is_local(file)]
     return [(found.st_size, found.st_mtime_ns) for found in (path.stat() for path in local)]
 

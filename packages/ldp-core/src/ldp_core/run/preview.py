@@ -11,7 +11,8 @@ from ldp_core.plan.build import build
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
-from ldp_core.run.extract import each_round, open_source, rows_read
+from ldp_core.run.extract import each_round, open_source
+from ldp_core.run.reconcile import reconciled
 from ldp_core.spi import Batch, Loss, Resolved, RunContext, Verdict
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def preview(config: Config, limit: int, options: RunOptions, mode: str | None = 
             extract, resolved, (rows, batch) = each_round(plan, ctx, session, extract, look)
             verdicts: dict[str, Verdict] = {}
             if batch is not None:
-                read = rows_read(plan, ctx, extract, batch.rows)
-                verdicts = gates.judge(prepared, replace(batch, source_rows=read))
+                kept = reconciled(plan, ctx, extract, batch.rows).kept
+                verdicts = gates.judge(prepared, replace(batch, source_rows=kept))
             total = batch.rows if batch else None
         finally:
             session.discard()

@@ -17,12 +17,12 @@ from ldp_core.plan.keyed import Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
-from ldp_core.run.extract import each_round, interrupt_of, open_source, rows_read, stamps
+from ldp_core.run.extract import each_round, interrupt_of, open_source, stamps
 from ldp_core.run.observe import Observer
+from ldp_core.run.reconcile import reconciled
 from ldp_core.run.result import PipelineResult
 from ldp_core.run.skip import look, skipped
 from ldp_core.run.skip_docs import apply_docs
-from ldp_core.run.windowed import rows_kept
 from ldp_core.spi import (
     Batch,
     Extract,
@@ -193,8 +193,8 @@ def _load_once(
         extract = open_source(plan, ctx, session)
         seen = stamps(plan, extract)
         extract, resolved, staged = _stage(plan, ctx, session, extract)
-        read = rows_read(plan, ctx, extract, staged.rows_in)
-        kept = rows_kept(ctx, ctx.keyed, extract, read, None if plan.transforms else staged.rows_in)
+        counts = reconciled(plan, ctx, extract, staged.rows_in)
+        read, kept = counts.read, counts.kept
         observer.extracted(read, resolved.schema, kept)
         verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept))
         if stamps(plan, extract) != seen:
@@ -261,6 +261,7 @@ def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged
         "ldp.rows-in": str(staged.rows_in),
         "ldp.rows-written": str(staged.rows),
         "ldp.rows-unchanged": "0",
+        "ldp.rows-quarantined": "0",
         "ldp.rows-deduplicated": str(staged.rows_in - staged.rows),
     }
 

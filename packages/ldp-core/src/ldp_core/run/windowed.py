@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ldp_core.spi import Extract, Keyed, RunContext
+from ldp_core.spi import Extract, Keyed
 from ldp_core.tables.window_rows import condition, has_filter
 
-__all__ = ["condition", "has_filter", "kept_sql", "rows_kept"]
+__all__ = ["condition", "has_filter", "kept_sql"]
 
 
 def kept_sql(keyed: Keyed | None, extract: Extract) -> str:
@@ -17,22 +17,3 @@ def kept_sql(keyed: Keyed | None, extract: Extract) -> str:
     if keyed is None or not has_filter(keyed):
         return extract.sql
     return f"SELECT * FROM (\n{extract.sql}\n) AS w WHERE {condition(keyed, extract.schema)}"
-
-
-def rows_kept(
-    ctx: RunContext, keyed: Keyed | None, extract: Extract, rows_read: int, rows_in: int | None
-) -> int:
-    """Rows of the source inside the window.
-
-    Args:
-        ctx: The run.
-        keyed: The window.
-        extract: The source.
-        rows_read: All its rows.
-        rows_in: The rows after the transforms, where there are no transforms.
-    """
-    if not has_filter(keyed):
-        return rows_read
-    if rows_in is not None:
-        return rows_in
-    return int(ctx.con.execute(f"SELECT count(*) FROM (\n{kept_sql(keyed, extract)}\n)").fetchall()[0][0])

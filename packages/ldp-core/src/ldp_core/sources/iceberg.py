@@ -10,7 +10,6 @@ from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
     from ldp_core.spi import Extract, Keyed, RunContext, Spec
     from ldp_core.tables.scan import Scan
@@ -73,6 +72,7 @@ class _IcebergSource:
         from ldp_core.catalogs import load_table
         from ldp_core.sources._typed import TypedExtract, named
         from ldp_core.tables.scan import plan_scan, scan_sql
+        from ldp_core.tables.scan_count import live_count
         from ldp_core.tables.window_rows import has_filter
 
         try:
@@ -87,7 +87,7 @@ class _IcebergSource:
         files = None
         if ctx.keyed is not None and has_filter(ctx.keyed):
             files = _reached(table, scan, schema, ctx.keyed)
-            rows = _rows(ctx.con, scan)
+            rows = live_count(ctx.con, scan)
         fields = ", ".join(ident(name) for name in schema.names)
         sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan, files=files)})"
         return TypedExtract(sql, schema, rows, tuple(scan.paths))
@@ -122,18 +122,6 @@ def _reached(table: Any, scan: Scan, schema: pa.Schema, keyed: Keyed) -> list[st
         for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
         if reach(entry.data_file, field, window) != "outside"
     ]
-
-
-def _rows(con: DuckDBPyConnection, scan: Scan) -> int:
-    """The rows of a scan; files with deletes are counted, the others tell by themselves."""
-    from ldp_core.tables.scan import scan_sql
-
-    plain = sum(file.rows for file in scan.files if not file.deletes)
-    others = [file.path for file in scan.files if file.deletes]
-    if not others:
-        return plain
-    counted = con.execute(f"SELECT count(*) FROM ({scan_sql(con, scan, files=others)})").fetchall()
-    return plain + int(counted[0][0])
 
 
 def _schema(table: Any, snapshot_id: int | None) -> pa.Schema:

@@ -16,6 +16,7 @@ from ldp_core.tables.partition import Item, build_spec
 from ldp_core.tables.schema import evolve, new_schema
 from ldp_core.tables.write import Layout, Written, write_files
 from ldp_core.targets._base import Place
+from ldp_core.targets._reconcile import prove_rewrite
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -105,27 +106,37 @@ def overwrite(plan: Plan, base: Base, staged: Staged) -> Change:
 
 
 def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder: str) -> Change:
-    """The spilled batch merged into what the base has; computed anew for every base."""
-    from ldp_core.targets.upsert import UpsertCounts, build_change
+    """The spilled batch merged into what the base has; computed anew for every base.
+
+    Raises:
+        NothingChanged: There is nothing to write, and the run has no key to record.
+    """
+    from ldp_core.targets.upsert import NothingChanged, UpsertCounts, build_change
 
     updates, schema_id, properties = plan.evolution(base)
     columns = plan.fitted.schema.names
     if base.metadata.current_snapshot() is None:
         written = plan.write(staged.sql, folder)
+        prove_rewrite(written.files, 0, staged.rows, ".".join(base.identifier))
         counts = UpsertCounts(staged.rows, 0, 0)
         return Change(
             "append", written.files, (), updates, schema_id, counted(counts), properties, info=counts
         )
-    change = build_change(
-        plan.ctx.con,
-        base,
-        staged.ordered_sql,
-        columns,
-        keys,
-        lambda sql: plan.write(sql, folder).files,
-        updates=updates,
-        schema_id=schema_id,
-    )
+    try:
+        change = build_change(
+            plan.ctx.con,
+            base,
+            staged.ordered_sql,
+            columns,
+            keys,
+            lambda sql: plan.write(sql, folder).files,
+            updates=updates,
+            schema_id=schema_id,
+        )
+    except NothingChanged as nothing:
+        if plan.ctx.keyed is None or plan.ctx.keyed.key is None:
+            raise
+        change = Change("append", updates=updates, schema_id=schema_id, info=nothing.counts)
     return replace(change, summary=counted(change.info), properties=properties)
 
 

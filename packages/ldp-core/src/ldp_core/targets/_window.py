@@ -17,9 +17,11 @@ from ldp_core.commit.change import Base, Change
 from ldp_core.errors import LDPError
 from ldp_core.spi import Keyed, Staged
 from ldp_core.tables.scan import plan_scan, scan_sql
+from ldp_core.tables.scan_count import live_count
 from ldp_core.tables.types import arrow_schema, duck_type
 from ldp_core.tables.window_rows import Bounds, bounds, reach
 from ldp_core.targets._changes import Plan, live_files
+from ldp_core.targets._reconcile import prove_rewrite
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,7 +122,9 @@ class WindowOverwrite:
             return ()
         key = old.identity()
         if key not in self._written:
-            self._written[key] = self.plan.write(old.rest_sql(self.plan.layout.schema), self.folder)
+            written = self.plan.write(old.rest_sql(self.plan.layout.schema), self.folder)
+            prove_rewrite(written.files, old.staying(), 0, old.table)
+            self._written[key] = written
         return self._written[key].files
 
 
@@ -134,6 +138,7 @@ class _Old:
     """
 
     con: DuckDBPyConnection
+    table: str
     scan: Scan
     column: str
     window: Bounds
@@ -147,20 +152,22 @@ class _Old:
         field = next((field for field in schema.fields if field.name == column), None)
         if field is None or base.metadata.current_snapshot() is None:
             return None
-        window = bounds(keyed, arrow_schema(schema), ".".join(base.identifier))
+        table = ".".join(base.identifier)
+        window = bounds(keyed, arrow_schema(schema), table)
         files: dict[str, list[DataFile]] = {"inside": [], "astride": [], "outside": []}
         for file in live_files(base):
             files[reach(file, field, window)].append(file)
-        old = cls(con, plan_scan(base.metadata, base.io), column, window, tuple(files["inside"]), ())
+        old = cls(con, table, plan_scan(base.metadata, base.io), column, window, tuple(files["inside"]), ())
         holding = old._holding(files["astride"])
         return replace(old, astride=tuple(file for file in files["astride"] if file.file_path in holding))
 
     def rows(self) -> int:
         """The rows of the window, those that were deleted before not counted."""
-        deletes = {file.path for file in self.scan.files if file.deletes}
-        plain = sum(file.record_count for file in self.inside if file.file_path not in deletes)
-        others = [file for file in self.inside if file.file_path in deletes]
-        return plain + self._count(others) + self._count(self.astride)
+        return live_count(self.con, self.scan, _paths(self.inside)) + self._count(self.astride)
+
+    def staying(self) -> int:
+        """The rows of the files astride that are not the window's."""
+        return live_count(self.con, self.scan, _paths(self.astride)) - self._count(self.astride)
 
     def identity(self) -> tuple[Any, ...]:
         """What the rows that stay of the files astride depend on."""

@@ -27,6 +27,7 @@ from ldp_core.targets import upsert
 from ldp_core.targets._base import Place
 from ldp_core.targets._changes import Plan, append, overwrite, upserted
 from ldp_core.targets._drift import explained
+from ldp_core.targets._reconcile import prove
 from ldp_core.targets._register import name_mapping, register
 from ldp_core.targets._rows import empty_sql, parquet_sql
 from ldp_core.targets._spill import kept, spill_upsert
@@ -174,6 +175,7 @@ class IcebergSession:
             NoData: There is no row to write.
             TableChanged: The table's columns or partitions changed, so that the staged files do not fit.
             CommitConflict: All races were lost, or the table was dropped or replaced.
+            Unreconciled: The counts do not add up; nothing is committed.
         """
         if not staged.rows and not (self.ctx.keyed and self.ctx.keyed.empty):
             raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
@@ -184,8 +186,13 @@ class IcebergSession:
         before: list[Base] = []
         window = None if self.window is None else WindowOverwrite(plan, staged, self.window, folder)
 
-        def build(fresh: Base) -> Any:
+        def build(fresh: Base) -> Change:
             before[:] = [fresh]
+            change = changed(fresh)
+            prove({**summary, **change.summary}, self.place.label)
+            return change
+
+        def changed(fresh: Base) -> Change:
             if window is not None:
                 return window.change(fresh)
             if self.mode == "upsert":

@@ -16,6 +16,8 @@ from ldp_core._duck import ident, text
 from ldp_core.commit.change import Base, Change
 from ldp_core.errors import DriftError
 from ldp_core.tables.scan import plan_scan, scan_sql
+from ldp_core.tables.scan_count import live_count
+from ldp_core.targets._reconcile import prove_rewrite
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -124,6 +126,7 @@ def build_change(
 
     Raises:
         NothingChanged: No row has to be written.
+        Unreconciled: The files written do not hold the rows that they should.
     """
     names = [f"c{number}" for number in range(len(columns))]
     key_names = [names[columns.index(key)] for key in keys]
@@ -143,6 +146,9 @@ def build_change(
             row[0] for row in con.execute(f"SELECT DISTINCT f FROM {matches} WHERE NOT same").fetchall()
         ]
         added = tuple(write(_rows_to_write(table, source, touched, matches)))
+        replaced = _one(con, f"SELECT count(*) FROM (SELECT DISTINCT f, p FROM {matches} WHERE NOT same)")
+        staying = live_count(con, table.scan, touched) - replaced
+        prove_rewrite(added, staying, counts.written, ".".join(base.identifier))
     finally:
         con.execute(f"DROP TABLE IF EXISTS {matches}")
     return Change(
