@@ -14,7 +14,7 @@ INSTALL = [
     "--resolution",
     "lowest-direct",
     "-e",
-    "packages/ldp-core[azure,excel,s3,postgres]",
+    "packages/ldp-core[azure,excel,s3,postgres,openlineage]",
     "-e",
     "packages/ldp-quality",
     "-e",

@@ -271,11 +271,18 @@ def test_no_event_holds_a_value_of_the_data(
     assert MARKER not in text
 
 
+class OfAPlugin(LDPError):
+    """What a plugin of somebody else found."""
+
+    code = "plugin"
+
+
 def test_the_text_of_an_error_that_may_quote_the_data_is_left_out() -> None:
     assert error_text(DriftError("row 3: 'secret value'")) == (
         "Data does not fit the table: a value that cannot be cast without loss, or a type that changes."
     )
     assert "secret" not in error_text(LDPError("the rows cannot be computed: secret", file="c.json"))
+    assert error_text(OfAPlugin("secret")) == "What a plugin of somebody else found."
     assert error_text(CommitConflict("table t was dropped")) == "table t was dropped"
     assert (
         error_text(FileNotFoundError(2, "secret", "secret")) == "FileNotFoundError: No such file or directory"

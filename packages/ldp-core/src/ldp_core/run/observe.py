@@ -25,8 +25,29 @@ from ldp_core.spi import Keyed, Spec, Verdict, WriteResult
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MAY_QUOTE = frozenset({"error", "source", "drift", "data_quality", "query"})
-"""Codes of errors whose text may hold a value of the data."""
+_SAYS = frozenset(
+    {
+        "already_published",
+        "catalog",
+        "commit_conflict",
+        "commit_unknown",
+        "config",
+        "engine_not_found",
+        "key_taken",
+        "keys_unknown",
+        "ledger_broken",
+        "no_data",
+        "pipeline_not_found",
+        "snapshot_not_found",
+        "source_not_found",
+        "superseded",
+        "table_not_found",
+        "unreconciled",
+        "usage",
+        "window_overlap",
+    }
+)
+"""Codes of errors whose text holds no value of the data."""
 _CHECK = {"name": "name", "check": "kind", "passed": "passed", "failing_rows": "failing_rows", "rows": "rows"}
 """What an event tells of a check: the key a gate gives it, and the key of the event."""
 
@@ -197,7 +218,7 @@ def error_text(error: BaseException) -> str:
     The text of an error that may quote the data is left out: its kind stands for it.
     """
     if isinstance(error, LDPError):
-        if error.code in _MAY_QUOTE:
+        if error.code not in _SAYS:
             place = ":".join(str(part) for part in (error.file, error.line) if part is not None)
             what = " ".join((type(error).__doc__ or "").strip().splitlines()[:1])
             if type(error) is LDPError:
