@@ -114,7 +114,7 @@ class Repaired(World):
 @pytest.mark.parametrize("single", [1, 3, 20])
 @pytest.mark.parametrize("versioned", [True, False])
 def test_the_lookup_stays_right(monkeypatch: pytest.MonkeyPatch, single: int, versioned: bool) -> None:
-    for module in (ledgers, verify, back):
+    for module in (ledgers, verify):
         monkeypatch.setattr(module, "SINGLE", single)
     total = {"published": 0, "free": 0, "stopped": 0, "rebuilt": 0}
     steps = (*STEPS, "go_back", "go_back", "compact", "rebuild")

@@ -12,8 +12,7 @@ from ldp_core.commit.ledger import Ledger, OwnKey, few_enough, folded, written
 from ldp_core.commit.lineage import Point
 from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
-from ldp_core.commit.rebuild import REWRITTEN
-from ldp_core.commit.summaries import told
+from ldp_core.commit.summaries import REWRITTEN, told
 from ldp_core.commit.verify import verified
 from ldp_core.errors import LDPError
 

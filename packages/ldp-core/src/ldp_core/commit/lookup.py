@@ -60,7 +60,9 @@ def find(view: TableView, pipeline: str, key: str, window: Window | None = None)
     for told in aside(view):
         if told.key == key and not _knows(view, told) and sure(view, told.point, pipeline):
             return Found(told.point.snapshot)
-    verified(view, pipeline)  # A ledger that cannot be trusted does not say that a key is free.
+    own = read(view.properties, pipeline)
+    if own is not None and (own.lost or own.uuid != view.uuid):
+        verified(view, pipeline)  # Keys may be missing in it; that one is does not say that it is free.
     return None
 
 

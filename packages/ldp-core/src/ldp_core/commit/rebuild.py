@@ -14,16 +14,13 @@ from ldp_core.commit.ledger import Ledger, Publish, folded, written
 from ldp_core.commit.lineage import Point, on_main, with_history
 from ldp_core.commit.owner import Owner
 from ldp_core.commit.salvage import Salvage, plural, salvage
-from ldp_core.commit.summaries import aside, on_line
+from ldp_core.commit.summaries import REWRITTEN, aside, on_line
 from ldp_core.errors import LDPError, UsageError
 from ldp_core.window.calendar import SIZES
 from ldp_core.window.model import Window
 
 if TYPE_CHECKING:
     from ldp_core.tables.view import TableView
-
-REWRITTEN = "ldp.keys-rewritten"
-"""In the summary of a snapshot that changes no row: what wrote the ledger, and whose."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ldp_core.commit.absorb import UNKNOWN
 from ldp_core.commit.change import Base, Change, Published
 from ldp_core.commit.claim import Extra
 from ldp_core.commit.intervals import windows
-from ldp_core.commit.ledger import SINGLE, Ledger, Publish, property_of, written
+from ldp_core.commit.ledger import Ledger, Publish, property_of, written
 from ldp_core.commit.lineage import Point, on_main, with_history
 from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
@@ -257,7 +257,7 @@ def rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[str
     if extra and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
         own = changed.get(who.pipeline) or _then(view, to, who.pipeline, who.blank(view.uuid))
         assert own is not None
-        changed[who.pipeline] = replace(own, off=_with(own.off, extra[:SINGLE]), anchor=point)
+        changed[who.pipeline] = replace(own, off=_with(own.off, extra), anchor=point)
     made: dict[str, str] = {}
     for ledger in changed.values():
         made |= written(ledger)

@@ -26,7 +26,7 @@ from ldp_core.commit.ledger import (
 from ldp_core.commit.lineage import Point, on_main, with_history
 from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
-from ldp_core.commit.summaries import aside, on_line
+from ldp_core.commit.summaries import aside, on_line, tells_all
 from ldp_core.commit.verify import KeysUnknown, verified
 from ldp_core.errors import LDPError
 from ldp_core.tables.view import TableView
@@ -138,10 +138,12 @@ def _salvaged(view: TableView, who: Owner, old: Ledger | None, why: str) -> Salv
 
 
 def _lost(view: TableView, old: Ledger | None) -> tuple[Point, ...]:
-    """Where main was with keys that were folded then: moved forward to there again, it shows more keys."""
-    if old is None or old.uuid != view.uuid:
-        return ()
-    points = (*old.lost, *((old.folded,) if old.folded else ()))
+    """Where main would show keys that are not known any more: each line off main, by its first snapshot."""
+    line = {snap.id for snap in view.ancestors()}
+    rest = {snap.id: snap for snap in view.snapshots.values() if snap.id not in line}
+    points = [Point(snap.id, snap.sequence) for snap in rest.values() if snap.parent not in rest]
+    if old is not None and old.uuid == view.uuid:
+        points += [*old.lost, *((old.folded,) if old.folded else ())]
     return tuple(point for point in dict.fromkeys(points) if not on_main(view, point))
 
 
@@ -264,8 +266,7 @@ def _numbered(ledger: Ledger, old: Ledger | None, number: int) -> tuple[Ledger, 
 
 
 def _complete(whole: TableView, ledger: Ledger) -> bool:
-    """Whether the links lead back to the table's first snapshot, or to where a ledger knows everything."""
-    line = list(whole.ancestors())
-    if not line or line[-1].sequence == 1:
-        return True
-    return ledger.anchor is not None and any(snap.id == ledger.anchor.snapshot for snap in line)
+    """Whether snapshots tell everything, or everything since a ledger that knew it all."""
+    if ledger.anchor is None:
+        return tells_all(whole)
+    return any(snap.id == ledger.anchor.snapshot for snap in whole.ancestors()) or tells_all(whole)

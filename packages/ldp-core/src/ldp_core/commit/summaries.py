@@ -14,6 +14,8 @@ KEY = "ldp.idempotency-key"
 WINDOW = "ldp.logical-window"
 RUN = "ldp.run-id"
 ATTEMPT = "ldp.attempt"
+REWRITTEN = "ldp.keys-rewritten"
+"""In a snapshot that changes no row: what wrote the ledger, and whose."""
 _PICKED = "source-snapshot-id"
 
 
@@ -98,3 +100,15 @@ def since(view: TableView, anchor: Point | None) -> list[Told]:
         if item is not None:
             found.append(item)
     return found
+
+
+def tells_all(view: TableView) -> bool:
+    """Whether main's ancestors are known back to the table's first snapshot, and no key is known but by them.
+
+    A copy tells nothing once its origin has gone, and a ledger that was rebuilt may hold what a user said.
+    """
+    line = list(view.ancestors())
+    if not line or line[-1].sequence != 1:
+        return view.head is None
+    copies = (snap for snap in line if snap.summary.get(_PICKED))
+    return all(told(view, snap) for snap in copies) and not any(snap.summary.get(REWRITTEN) for snap in line)

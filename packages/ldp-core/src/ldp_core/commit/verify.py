@@ -7,7 +7,7 @@ from dataclasses import replace
 from ldp_core.commit.absorb import in_order, with_told
 from ldp_core.commit.ledger import SINGLE, Ledger, Publish, read
 from ldp_core.commit.lineage import Point, on_main, with_history
-from ldp_core.commit.summaries import in_summaries, on_line
+from ldp_core.commit.summaries import in_summaries, on_line, tells_all
 from ldp_core.errors import LDPError
 from ldp_core.tables.view import TableView
 
@@ -64,7 +64,9 @@ def _after_rollback(view: TableView, ledger: Ledger) -> Ledger:
             )
     singles = [_standing(view, item, ledger.pipeline) for item in (*ledger.recent, *ledger.off)]
     on = tuple(item for item, stands in singles if stands)
-    off = tuple(item for item, stands in singles if not stands)[-SINGLE:]
+    gone = tuple(item for item, stands in singles if not stands)
+    off, dropped = gone[-SINGLE:], gone[:-SINGLE]
+    ledger = replace(ledger, lost=(*ledger.lost, *(item.points[-1] for item in dropped)))
     if ledger.folded is None or sure(view, ledger.folded, ledger.pipeline):
         return replace(ledger, recent=in_order(on), off=off)
     then = _then(view, ledger)
@@ -103,6 +105,9 @@ def _then(view: TableView, ledger: Ledger) -> Ledger:
         elif known is None or known.anchor is None or known.anchor.snapshot not in line:
             continue
         return with_told(known, on_line(whole))
+    if tells_all(whole):
+        nothing = replace(ledger, recent=(), folded=None, windows=(), keys=(), off=(), lost=())
+        return with_told(nothing, reversed(list(on_line(whole))))
     raise KeysUnknown(
         f"main was rolled back further than the newest {SINGLE} keys of {ledger.pipeline}, and the metadata "
         "file of that time is gone",
