@@ -16,7 +16,7 @@ from ldp_core.commit._manifests import Manifests, live
 from ldp_core.commit._summary import build_summary
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.claim import Extra
-from ldp_core.commit.fence import fence_updates
+from ldp_core.commit.fence import KEEP_MS, fence_updates
 from ldp_core.errors import CommitConflict, LDPError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def requirements(base: Base, absent: str | None = None) -> tuple[TableRequiremen
 
 
 def updates(base: Base, change: Change, snapshot: Snapshot, extra: Extra) -> tuple[TableUpdate, ...]:
-    """What the commit does, in order: make the table, evolve it, set properties, add the snapshot to main."""
+    """What the commit does, in order: make the table, evolve it, set properties, add a snapshot, move main."""
     from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate
 
     given = {**change.properties, **extra.properties}
@@ -143,7 +143,7 @@ def updates(base: Base, change: Change, snapshot: Snapshot, extra: Extra) -> tup
         *change.updates,
         *properties,
         AddSnapshotUpdate(snapshot=snapshot),
-        _moved_main(base.metadata, snapshot.snapshot_id),
+        _moved(base.metadata, change.branch or MAIN, snapshot.snapshot_id),
         *fence_updates(snapshot.snapshot_id, extra.tags, extra.drop),
     )
 
@@ -168,17 +168,18 @@ def _main_at(metadata: TableMetadata, snapshot_id: int) -> TableMetadata:
     return metadata.model_copy(update=changed)
 
 
-def _moved_main(metadata: TableMetadata, snapshot_id: int) -> TableUpdate:
-    """Main at the new snapshot, with the retention that was set on it kept."""
+def _moved(metadata: TableMetadata, name: str, snapshot_id: int) -> TableUpdate:
+    """A branch at the new snapshot, with the retention that was set on it; a private one goes by itself."""
     from pyiceberg.table.update import SetSnapshotRefUpdate
 
-    ref = metadata.refs.get(MAIN)
+    ref = metadata.refs.get(name)
+    age = None if name == MAIN else KEEP_MS
     return SetSnapshotRefUpdate.model_validate(
         {
-            "ref-name": MAIN,
+            "ref-name": name,
             "type": "branch",
             "snapshot-id": snapshot_id,
-            "max-ref-age-ms": ref.max_ref_age_ms if ref else None,
+            "max-ref-age-ms": ref.max_ref_age_ms if ref else age,
             "max-snapshot-age-ms": ref.max_snapshot_age_ms if ref else None,
             "min-snapshots-to-keep": ref.min_snapshots_to_keep if ref else None,
         }

@@ -54,6 +54,7 @@ class Change:
         summary: More keys for the snapshot summary.
         properties: Table properties set in the same commit.
         onto: The snapshot that main goes back to, to be the parent; None for main's head.
+        branch: The branch that the snapshot goes to; None for main.
         info: The builder's own; handed back with the result.
     """
 
@@ -65,6 +66,7 @@ class Change:
     summary: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     onto: int | None = None
+    branch: str | None = None
     info: Any = None
 
 

@@ -30,9 +30,22 @@ class Superseded(CommitConflict):
     retriable = False
 
 
+def fence_prefix(run_id: str) -> str:
+    """What the branches and tags of a run begin with."""
+    return f"ldp_r{run_hex(run_id)}_a"
+
+
 def fence_name(run_id: str, attempt: int) -> str:
     """The tag that fences an attempt."""
-    return f"ldp_r{run_hex(run_id)}_a{attempt}_fenced"
+    return f"{fence_prefix(run_id)}{attempt}_fenced"
+
+
+def branch_name(view: TableView, run_id: str, attempt: int) -> str:
+    """The next private branch of an attempt."""
+    number = 1
+    while (name := f"ldp_r{run_hex(run_id)}_a{attempt}_{number}") in view.refs:
+        number += 1
+    return name
 
 
 def superseded(view: TableView, run_id: str, attempt: int) -> None:

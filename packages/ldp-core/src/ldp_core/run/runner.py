@@ -200,7 +200,7 @@ def _load_once(
         if stamps(plan, extract) != seen:
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
-        gates.refuse(verdicts)
+        _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
         if staged.rows == 0 and not (ctx.keyed and ctx.keyed.empty):
             raise NoData(_nothing(plan, read, kept))
         for name, verdict in verdicts.items():
@@ -212,6 +212,23 @@ def _load_once(
         return _Loaded(read, kept, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
         session.discard()
+
+
+def _refuse(
+    verdicts: dict[str, Verdict], session: TargetSession, staged: Staged, summary: dict[str, str]
+) -> None:
+    """Stop a run that a gate blocks; its rows are kept to be looked at where the target was told to.
+
+    Raises:
+        DataQualityError: A gate blocks.
+    """
+    try:
+        gates.refuse(verdicts)
+    except DataQualityError as error:
+        branch = session.keep(staged, summary) if staged.rows else None
+        if branch is not None:
+            error.hint = f"the rows are on the branch {branch}: ldp query CONFIG --branch {branch} SQL"
+        raise
 
 
 def _stage(

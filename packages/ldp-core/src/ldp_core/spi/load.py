@@ -192,5 +192,8 @@ class TargetSession(Protocol):
     def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
         """Make them visible in one step. ``summary`` goes into the snapshot."""
 
+    def keep(self, staged: Staged, summary: Mapping[str, str]) -> str | None:
+        """Keep rows that a gate blocked where they can be looked at: the branch, or None."""
+
     def discard(self) -> None:
         """Delete whatever this session wrote and did not publish; safe to call at any time, twice too."""

@@ -162,6 +162,10 @@ class FileSession:
             losses=staged.losses,
         )
 
+    def keep(self, staged: Staged, summary: Mapping[str, str]) -> str | None:
+        """Files have no place for rows that nobody may read."""
+        return None
+
     def discard(self) -> None:
         """Delete what was written on the way."""
         for path in self.temporary:

@@ -68,6 +68,12 @@ SHAPE = Shape(
             "The columns that say which row is first and last for dedupe; the order of the input by default.",
         ),
         Key(
+            "keep_staged",
+            Bool(),
+            "Keep rows that a gate blocked on a private branch, for ldp query --branch.",
+            default=False,
+        ),
+        Key(
             "register",
             Text(choices=("copy",), ignore_case=True),
             "copy: suitable Parquet files become the table's without being encoded again.",

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.adopt import needs_settling, settle
 from ldp_core.commit.change import Change
 from ldp_core.commit.claim import AlreadyPublished, Claim
-from ldp_core.commit.fence import superseded
+from ldp_core.commit.fence import branch_name, superseded
 from ldp_core.commit.publish import publish
 from ldp_core.commit.put_fences import put_fences
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
+from ldp_core.commit.summaries import KEY
 from ldp_core.errors import DriftError, NoData, TableChanged
 from ldp_core.spi import Keyed, Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
@@ -184,20 +185,13 @@ class IcebergSession:
         plan, folder = self.plan, self.stage_.folder
         base = self.place.real(plan.base)
         before: list[Base] = []
-        window = None if self.window is None else WindowOverwrite(plan, staged, self.window, folder)
+        changed = self._changer(plan, staged, folder)
 
         def build(fresh: Base) -> Change:
             before[:] = [fresh]
             change = changed(fresh)
             prove({**summary, **change.summary}, self.place.label)
             return change
-
-        def changed(fresh: Base) -> Change:
-            if window is not None:
-                return window.change(fresh)
-            if self.mode == "upsert":
-                return upserted(plan, fresh, staged, self.keys, folder)
-            return (overwrite if self.mode == "overwrite" else append)(plan, fresh, staged)
 
         policy = RECOMPUTE if self.mode == "upsert" else APPEND
         try:
@@ -216,6 +210,37 @@ class IcebergSession:
             return self._result(staged, before[0], snapshot.snapshot_id if snapshot else None, unchanged)
         self.stage_ = None
         return self._result(staged, done.base, done.snapshot_id, done.change)
+
+    def keep(self, staged: Staged, summary: Mapping[str, str]) -> str | None:
+        """Publish blocked rows to a private branch, where ``keep_staged`` says so and there is a table.
+
+        The branch goes with the run's next attempt, at the latest after seven days. It carries no key.
+        """
+        plan, stage = self.plan, self.stage_
+        if not self.spec.get("keep_staged") or plan is None or stage is None or not plan.base.exists:
+            return None
+        changed = self._changer(plan, staged, stage.folder)
+        told = {name: text for name, text in summary.items() if name != KEY}
+
+        def build(fresh: Base) -> Change:
+            name = branch_name(of_metadata(fresh.metadata, fresh.io), self.ctx.run_id, self.ctx.attempt)
+            return replace(changed(fresh), branch=name)
+
+        try:
+            done = publish(plan.base, build, summary=told, stage=stage)
+        except upsert.NothingChanged:
+            return None
+        self.stage_ = None
+        return done.change.branch
+
+    def _changer(self, plan: Plan, staged: Staged, folder: str) -> Callable[[Base], Change]:
+        """What builds the change of this load on a table."""
+        if self.window is not None:
+            return WindowOverwrite(plan, staged, self.window, folder).change
+        if self.mode == "upsert":
+            return lambda fresh: upserted(plan, fresh, staged, self.keys, folder)
+        made = overwrite if self.mode == "overwrite" else append
+        return lambda fresh: made(plan, fresh, staged)
 
     def discard(self) -> None:
         """Delete what was staged and not published, and what was made for a table that did not come to be."""
