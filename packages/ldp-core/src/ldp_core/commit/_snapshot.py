@@ -133,7 +133,7 @@ def requirements(base: Base, absent: str | None = None) -> tuple[TableRequiremen
 
 
 def updates(base: Base, change: Change, snapshot: Snapshot, extra: Extra) -> tuple[TableUpdate, ...]:
-    """What the commit does, in order: make the table, evolve it, set properties, add a snapshot, move main."""
+    """What the commit does, in order: make the table, evolve it, set properties, add the snapshot."""
     from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate
 
     given = {**change.properties, **extra.properties}
