@@ -124,7 +124,8 @@ def test_sections(sections: dict[str, Any], tmp_path: Path) -> None:
 
 def test_labels_and_version(tmp_path: Path) -> None:
     labels = {"who": "a", "what": "b", "where": "c", "when": "daily", "how": "batch"}
-    assert errors({}, tmp_path, apiVersion="ldp/v1", kind="Pipeline", **labels) == []
+    window = {"window": {"size": "day", "column": "at"}}
+    assert errors(window, tmp_path, apiVersion="ldp/v1", kind="Pipeline", **labels) == []
 
 
 CHECKS: list[dict[str, Any]] = [

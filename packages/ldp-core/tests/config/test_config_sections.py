@@ -46,7 +46,7 @@ def problems(severity: str = "error", **sections: Any) -> dict[str, str]:
 )
 def test_schedules(text: str) -> None:
     assert wrong(text) is None
-    assert problems(schedule=text) == {}
+    assert problems(schedule=text, window={"size": "day", "column": "at"}) == {}
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,9 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     from ldp_core.config.sections.schedule import notes_of_when
 
     yield from notes_of_when(config.when, config.metadata.get("schedule"))
+    from ldp_core.config.windows import window_problems
+
+    yield from window_problems(config)
 
 
 def _endpoint(

@@ -83,6 +83,16 @@ def problems(config: Config, ask: Ask) -> list[Problem]:
     except ConfigError as error:
         return [Problem(error.message, hint=error.hint)]
     found = []
+    if ask.window is not None and config.section("window") == "none":
+        found.append(
+            Problem(
+                "metadata.window is none: the config has no windows",
+                key="metadata.window",
+                file=config.name,
+                line=config.document.line_of("metadata.window"),
+                hint="leave --window out, or give metadata.window a size",
+            )
+        )
     if ask.idempotency_key is not None and not ask.idempotency_key.strip():
         key = ask.idempotency_key
         found.append(Problem(f"idempotency_key must be a non-empty string, got {key!r}"))

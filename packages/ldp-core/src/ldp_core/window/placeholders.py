@@ -17,6 +17,12 @@ def placeholders(path: str) -> list[str]:
     return [found.group(0) for found in _PLACEHOLDER.finditer(path)]
 
 
+def begun(text: str) -> str | None:
+    """The first placeholder of a text, whole or broken, as it is written; None where there is none."""
+    found = _PLACEHOLDER.search(text) or _BEGUN.search(text)
+    return found.group(0) if found else None
+
+
 def problem(path: str) -> str | None:
     """What is wrong with the placeholders of a path, or None."""
     rest = _PLACEHOLDER.sub("", path)
