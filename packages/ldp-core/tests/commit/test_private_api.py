@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ldp_core._pyiceberg import metadata_files, staged_table
+from ldp_core._pyiceberg import metadata_files, parsed, staged_table
 from ldp_core.catalogs import LocalIcebergCatalog
-from ldp_core.testing.builders import new_table
+from ldp_core.commit.base import load_base
+from ldp_core.fs import local_path
+from ldp_core.testing.builders import append, new_table
 from pyiceberg.table.update import AddSchemaUpdate, AssertCreate, AssignUUIDUpdate
 
 
@@ -45,3 +47,18 @@ def test_the_metadata_files_of_commits_are_recorded_by_thread(tmp_path: Path) ->
     assert written == [table.metadata_location]
     table.transaction().set_properties(a="c").commit_transaction()
     assert len(written) == 1
+
+
+def test_a_load_takes_parsed_metadata_while_the_catalog_names_its_file(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    name = ("nyc", "t")
+    append(load_base(catalog, name, new_table()), "r0", [0])
+    base = load_base(catalog, name)
+    local_path(base.metadata_location).rename(tmp_path / "aside")
+    with parsed(catalog, base):
+        assert catalog.load_table(name).metadata is base.metadata
+    (tmp_path / "aside").rename(local_path(base.metadata_location))
+    append(load_base(catalog, name), "r1", [1])
+    with parsed(catalog, base):
+        assert len(catalog.load_table(name).metadata.snapshots) == 2
+    assert catalog.load_table(name).metadata is not base.metadata

@@ -37,7 +37,7 @@ def test_a_table_is_created_and_filled_in_one_commit(tmp_path: Path) -> None:
     assert ids(cat) == [1, 2]
     assert table.metadata_location == done.metadata_location
     assert table.metadata_location.rsplit("/", 1)[1].startswith("00000-")
-    assert table.properties["write.metadata.previous-versions-max"] == "50"
+    assert table.properties["write.metadata.previous-versions-max"] == "20"
     assert done.attempts == 1
     assert not orphans(load_base(cat, NAME))
 

@@ -91,7 +91,7 @@ def test_append_twice_and_overwrite(tmp_path):
     made = table(tmp_path)
     assert made.metadata.format_version == 2
     assert made.properties["write.metadata.delete-after-commit.enabled"] == "true"
-    assert made.properties["write.metadata.previous-versions-max"] == "50"
+    assert made.properties["write.metadata.previous-versions-max"] == "20"
     assert made.current_snapshot().snapshot_id == third.snapshot_id
     assert len(made.metadata.snapshots) == 3
 

@@ -35,13 +35,17 @@ def delete_quietly(io: FileIO, paths: Iterable[str]) -> int:
     return left
 
 
+def trims(metadata: TableMetadata) -> bool:
+    """Whether a table wants metadata files deleted that fell out of its log."""
+    return metadata.properties.get("write.metadata.delete-after-commit.enabled", "false").lower() == "true"
+
+
 def trim_metadata(base: Base, after: TableMetadata, current: str) -> None:
     """Delete metadata files that the commit pushed out of the log, where the table wants that.
 
     ``commit_table`` trims the log (``write.metadata.previous-versions-max``) and leaves the files.
     """
-    wanted = after.properties.get("write.metadata.delete-after-commit.enabled", "false")
-    if wanted.lower() != "true" or not base.exists:
+    if not trims(after) or not base.exists:
         return
     before = {entry.metadata_file for entry in base.metadata.metadata_log} | {base.metadata_location}
     kept = {entry.metadata_file for entry in after.metadata_log} | {current}

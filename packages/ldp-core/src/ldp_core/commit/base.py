@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PROPERTIES = {
     "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.previous-versions-max": "50",
+    "write.metadata.previous-versions-max": "20",
 }
 """Properties of tables that LDP makes; a table made elsewhere keeps its own."""
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ldp_core._signals import uninterrupted
 from ldp_core.catalogs.tables import load
+from ldp_core.commit._tidy import delete_quietly, trim_metadata
 from ldp_core.commit.base import from_table
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.fence import fence_name, fence_updates, missing_fences, older_branches, superseded
 from ldp_core.commit.lineage import Point
 from ldp_core.commit.retry import APPEND, RetryPolicy, is_conflict, is_unknown
 from ldp_core.commit.send import send
+from ldp_core.commit.stage import Stage
 from ldp_core.errors import CommitConflict
 from ldp_core.tables.view import TableView, of_metadata
 
 if TYPE_CHECKING:
-    from pyiceberg.table.update import TableRequirement
+    from pyiceberg.table.update import TableRequirement, TableUpdate
 
     from ldp_core.commit.claim import Extra
 
@@ -45,39 +49,79 @@ def put_fences(base: Base, run_id: str, attempt: int, *, policy: RetryPolicy = A
     """
     if attempt <= 1 or not base.exists:
         return base
-    try:
-        for turn in policy.retrying(_Again):
-            with turn:
-                base = _once(base, run_id, attempt)
-    except _Again as error:
-        raise CommitConflict(
-            f"older attempts of run {run_id} could not be fenced on {'.'.join(base.identifier)}: {error}"
-        ) from error.__cause__
+    view = of_metadata(base.metadata, base.io)
+    superseded(view, run_id, attempt)
+    if not missing_fences(view, run_id, attempt) and not older_branches(view, run_id, attempt):
+        return base
+    job = _Job(run_id, attempt)
+    with Stage(base, run_id, attempt) as stage:
+        try:
+            for turn in policy.retrying(_Again):
+                with turn:
+                    base = job.once(base, stage)
+            job.settle(base)
+        except _Again as error:
+            raise CommitConflict(
+                f"older attempts of run {run_id} could not be fenced on {'.'.join(base.identifier)}: {error}"
+            ) from error.__cause__
+        finally:
+            if job.written:
+                stage.abandon()
     return base
 
 
-def _once(base: Base, run_id: str, attempt: int) -> Base:
-    base = _loaded(base)
-    view = of_metadata(base.metadata, base.io)
-    superseded(view, run_id, attempt)
-    names = missing_fences(view, run_id, attempt)
-    branches = older_branches(view, run_id, attempt)
-    if not names and not branches:
-        return base
-    if view.head is None:
-        _on_an_empty_snapshot(base, run_id, attempt)
+@dataclass
+class _Job:
+    """One call of ``put_fences``.
+
+    Attributes:
+        run_id: The run.
+        attempt: The attempt.
+        written: Metadata files of commits that are not known to be in the table, each with its base's.
+    """
+
+    run_id: str
+    attempt: int
+    written: dict[str, str] = field(default_factory=dict)
+
+    def once(self, base: Base, stage: Stage) -> Base:
+        """One try: look, send."""
+        base = _loaded(base)
+        self.settle(base)
+        view = of_metadata(base.metadata, base.io)
+        superseded(view, self.run_id, self.attempt)
+        names = missing_fences(view, self.run_id, self.attempt)
+        branches = older_branches(view, self.run_id, self.attempt)
+        if not names and not branches:
+            return base
+        if view.head is None:
+            _on_an_empty_snapshot(base, self.run_id, self.attempt, stage)
+            return _loaded(base)
+        self.send(base, fence_updates(view.head, names, branches))
         return _loaded(base)
-    files: list[str] = []
-    try:
-        send(base, _requirements(base, run_id, attempt), fence_updates(view.head, names, branches), files)
-    except Exception as error:
-        if is_conflict(error) or is_unknown(error):
-            raise _Again(str(error)) from error
-        raise
-    return _loaded(base)
+
+    def send(self, base: Base, updates: tuple[TableUpdate, ...]) -> None:
+        """Commit; the metadata file that it pushed out of the log, or that of a lost race, goes."""
+        files: list[str] = []
+        try:
+            with uninterrupted():
+                done = send(base, _requirements(base, self.run_id, self.attempt), updates, files)
+                trim_metadata(base, done.metadata, done.metadata_location)
+        except BaseException as error:
+            self.written.update(dict.fromkeys(files, base.metadata_location))
+            if isinstance(error, Exception) and (is_conflict(error) or is_unknown(error)):
+                raise _Again(str(error)) from error
+            raise
+
+    def settle(self, base: Base) -> None:
+        """Delete the metadata files of commits that cannot take effect any more: the table went on."""
+        logged = {base.metadata_location, *(entry.metadata_file for entry in base.metadata.metadata_log)}
+        settled = [path for path, before in self.written.items() if before != base.metadata_location]
+        delete_quietly(base.io, [path for path in settled if path not in logged])
+        self.written = {path: at for path, at in self.written.items() if path not in settled}
 
 
-def _on_an_empty_snapshot(base: Base, run_id: str, attempt: int) -> None:
+def _on_an_empty_snapshot(base: Base, run_id: str, attempt: int, stage: Stage) -> None:
     from ldp_core.commit.claim import Extra
     from ldp_core.commit.publish import publish
 
@@ -86,7 +130,7 @@ def _on_an_empty_snapshot(base: Base, run_id: str, attempt: int) -> None:
         superseded(view, run_id, attempt)
         return Extra(tags=missing_fences(view, run_id, attempt))
 
-    publish(base, lambda fresh: Change("append"), guard=guard)
+    publish(base, lambda fresh: Change("append"), stage=stage, guard=guard)
 
 
 def _requirements(base: Base, run_id: str, attempt: int) -> tuple[TableRequirement, ...]:

@@ -10,15 +10,17 @@ import json
 import logging
 import re
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit import _process
 from ldp_core.commit._store import Listed, Store
+from ldp_core.commit._tidy import trims
 from ldp_core.commit.change import Base
+from ldp_core.commit.fence import fence_prefix
 from ldp_core.commit.stage import DEAD_SECONDS, FOLDER_PREFIX, Manifest, data_folder, staged_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.table.metadata import TableMetadata
@@ -27,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r"^[0-9a-f]{32}_a\d+\.json$")
 _FOLDER = re.compile(rf"^{FOLDER_PREFIX}[0-9a-f]{{32}}_a\d+_[0-9a-f]+$")
+_VERSION = re.compile(r"^(\d{5,})-[^/]*\.metadata\.json$")
 _CLAIMED = ".dead"
 
 
@@ -121,7 +124,11 @@ def _sweep_one(store: Store, base: Base, uri: str, manifest: Manifest, keep: set
     listed = store.list(_metadata_folder(base.metadata))
     ours = [item.uri for item in listed if manifest.commit_uuid in item.uri.rsplit("/", 1)[-1]]
     ours += [item.uri for item in listed if _process.is_dead_half(item.uri)]
-    lost = [item.uri for item in listed if _is_lost_metadata(store, base, item, manifest, keep)]
+    lost = [
+        item.uri
+        for item in listed
+        if _is_lost_metadata(store, base, item, manifest, keep) or _is_trimmed(store, base, item, keep)
+    ]
     removed += _delete(store, (path for path in (*ours, *lost) if path not in keep))
     store.delete(uri)
     logger.info("swept run %s attempt %s: %s files", manifest.run_id, manifest.attempt, removed)
@@ -135,12 +142,41 @@ def _is_lost_metadata(store: Store, base: Base, item: Listed, manifest: Manifest
     if base.exists and base.metadata.snapshot_by_id(manifest.snapshot_id) is not None:
         return False
     content = store.read(item.uri)
-    if content is None or str(manifest.snapshot_id).encode() not in content:
+    if content is None:
+        return False
+    fences = fence_prefix(manifest.run_id).encode() in content
+    if str(manifest.snapshot_id).encode() not in content and not fences:
         return False
     try:
-        return bool(json.loads(content).get("current-snapshot-id") == manifest.snapshot_id)
+        data = json.loads(content)
     except ValueError:
         return True
+    if data.get("current-snapshot-id") == manifest.snapshot_id:
+        return True
+    return fences and _has_another_successor(base, data.get("metadata-log") or (), manifest, keep)
+
+
+def _is_trimmed(store: Store, base: Base, item: Listed, keep: set[str]) -> bool:
+    """Whether a file fell out of the log of a table that keeps none of these: its commit was killed then."""
+    number = _number(item.uri)
+    if number is None or item.uri in keep or not base.exists or not trims(base.metadata):
+        return False
+    logged = [_number(entry.metadata_file) for entry in base.metadata.metadata_log]
+    if not logged or None in logged or number >= min(one for one in logged if one is not None):
+        return False
+    return str(base.metadata.table_uuid).encode() in (store.read(item.uri) or b"")
+
+
+def _number(uri: str) -> int | None:
+    """Which version of a table a metadata file is."""
+    found = _VERSION.match(uri.rsplit("/", 1)[-1])
+    return int(found[1]) if found else None
+
+
+def _has_another_successor(base: Base, log: Sequence[Any], manifest: Manifest, keep: set[str]) -> bool:
+    """Whether the file that a commit of fences was built on is in the table's log, with another one after."""
+    before = str(log[-1]["metadata-file"]) if log else ""
+    return before in keep and (before != base.metadata_location or manifest.state != "abandoned")
 
 
 def _delete(store: Store, uris: Iterable[str]) -> int:

@@ -30,7 +30,7 @@ def send(
     """
     from pyiceberg.table import Table
 
-    from ldp_core._pyiceberg import metadata_files
+    from ldp_core._pyiceberg import metadata_files, parsed
 
     table = Table(
         identifier=full_identifier(base.identifier),
@@ -41,7 +41,7 @@ def send(
         config=dict(base.config),
     )
     try:
-        with metadata_files(base.catalog, half_name()) as written:
+        with parsed(base.catalog, base), metadata_files(base.catalog, half_name()) as written:
             try:
                 return base.catalog.commit_table(table, tuple(requirements), tuple(updates))
             finally:
