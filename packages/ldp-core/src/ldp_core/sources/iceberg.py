@@ -10,6 +10,8 @@ from ldp_core.sources.csv import LOSSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import Table
 
     from ldp_core.spi import Extract, Keyed, RunContext, Spec
     from ldp_core.tables.scan import Scan
@@ -71,8 +73,7 @@ class _IcebergSource:
         from ldp_core._duck import ident
         from ldp_core.catalogs import load_table
         from ldp_core.sources._typed import TypedExtract, named
-        from ldp_core.tables.scan import plan_scan, scan_sql
-        from ldp_core.tables.scan_count import live_count
+        from ldp_core.tables.scan import scan_sql
         from ldp_core.tables.window_rows import has_filter
 
         try:
@@ -80,16 +81,14 @@ class _IcebergSource:
         except TableNotFound as error:
             raise TableNotFound(self._absent(spec)) from error
         snapshot = None if spec.get("snapshot") is None else int(spec.get("snapshot"))
-        scan = plan_scan(table.metadata, table.io, snapshot_id=snapshot)
         schema = _schema(table, snapshot)
         named(schema, self.describe(spec))
-        rows = None if scan.deletes else sum(file.rows for file in scan.files)
-        files = None
         if ctx.keyed is not None and has_filter(ctx.keyed):
-            files = _reached(table, scan, schema, ctx.keyed)
-            rows = live_count(ctx.con, scan)
+            scan, rows = _of_window(ctx, table, snapshot, schema, ctx.keyed)
+        else:
+            scan, rows = _whole(table, snapshot)
         fields = ", ".join(ident(name) for name in schema.names)
-        sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan, files=files)})"
+        sql = f"SELECT {fields} FROM ({scan_sql(ctx.con, scan)})"
         return TypedExtract(sql, schema, rows, tuple(scan.paths))
 
     def _absent(self, spec: Spec) -> str:
@@ -103,25 +102,42 @@ class _IcebergSource:
         return f"Iceberg table {self.describe(spec)} does not exist in {place}"
 
 
-def _reached(table: Any, scan: Scan, schema: pa.Schema, keyed: Keyed) -> list[str]:
-    """The files of a scan that may hold a row of a window."""
+def _whole(table: Table, snapshot_id: int | None) -> tuple[Scan, int | None]:
+    """A scan of all files, and its rows where metadata tells."""
+    from ldp_core.tables.scan import plan_scan
+
+    scan = plan_scan(table.metadata, table.io, snapshot_id=snapshot_id)
+    return scan, None if scan.deletes else sum(file.rows for file in scan.files)
+
+
+def _of_window(
+    ctx: RunContext, table: Table, snapshot_id: int | None, schema: pa.Schema, keyed: Keyed
+) -> tuple[Scan, int | None]:
+    """A scan of the files that may hold a row of the window, and the rows that all files have."""
     from pyiceberg.manifest import ManifestContent
 
+    from ldp_core.tables.scan import plan_scan
+    from ldp_core.tables.scan_count import live_count
     from ldp_core.tables.window_rows import bounds, reach
 
     window = bounds(keyed, schema)
-    number = next(item["id"] for item in scan.schema["fields"] if item["name"] == keyed.column)
-    field = next((field for field in table.schema().fields if field.field_id == number), None)
-    snapshot = None if scan.snapshot_id is None else table.snapshot_by_id(scan.snapshot_id)
-    if snapshot is None or field is None:
-        return [file.path for file in scan.files]
-    return [
-        entry.data_file.file_path
-        for manifest in snapshot.manifests(table.io)
-        if manifest.content == ManifestContent.DATA
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-        if reach(entry.data_file, field, window) != "outside"
-    ]
+    snapshot = table.current_snapshot() if snapshot_id is None else table.snapshot_by_id(snapshot_id)
+    past = snapshot.schema_id if snapshot_id is not None and snapshot else None
+    own = table.schema() if past is None else table.schemas().get(past, table.schema())
+    column = own.find_field(str(keyed.column))
+    rows = 0
+
+    def keep(file: DataFile) -> bool:
+        nonlocal rows
+        rows += file.record_count
+        return reach(file, column, window) != "outside"
+
+    scan = plan_scan(table.metadata, table.io, snapshot_id=snapshot_id, keep=keep)
+    manifests = snapshot.manifests(table.io) if snapshot else []
+    if any(manifest.content == ManifestContent.DELETES for manifest in manifests):
+        whole = plan_scan(table.metadata, table.io, snapshot_id=snapshot_id)
+        rows = live_count(ctx.con, whole)
+    return scan, rows
 
 
 def _schema(table: Any, snapshot_id: int | None) -> pa.Schema:

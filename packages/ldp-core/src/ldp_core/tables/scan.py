@@ -6,13 +6,14 @@ later read of the same snapshot needs no manifest and no pyiceberg. ``scan_sql``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile
     from pyiceberg.table.metadata import TableMetadata
 
 FORMAT = 2
@@ -142,7 +143,13 @@ class Scan:
             raise ValueError(f"not a scan: {error}") from error
 
 
-def plan_scan(metadata: TableMetadata, io: FileIO, *, snapshot_id: int | None = None) -> Scan:
+def plan_scan(
+    metadata: TableMetadata,
+    io: FileIO,
+    *,
+    snapshot_id: int | None = None,
+    keep: Callable[[DataFile], bool] | None = None,
+) -> Scan:
     """Plan a read from the manifests of a snapshot.
 
     Args:
@@ -150,13 +157,14 @@ def plan_scan(metadata: TableMetadata, io: FileIO, *, snapshot_id: int | None = 
         io: Opens its files.
         snapshot_id: The snapshot; None is the current one, read in the current schema, else the schema is the
             one that the snapshot was written with.
+        keep: Asked once for each data file; of a file that it leaves out nothing is opened.
 
     Raises:
         SnapshotNotFound: The table has no such snapshot.
     """
     from ldp_core.tables.scan_plan import plan
 
-    return plan(metadata, io, snapshot_id)
+    return plan(metadata, io, snapshot_id, keep)
 
 
 def scan_sql(

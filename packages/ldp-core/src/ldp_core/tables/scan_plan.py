@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,12 @@ _PATH_ID = 2147483546
 """Reserved id of ``file_path`` in position delete files (table specification, reserved field ids)."""
 
 
-def plan(metadata: TableMetadata, io: FileIO, snapshot_id: int | None) -> Scan:
+def plan(
+    metadata: TableMetadata,
+    io: FileIO,
+    snapshot_id: int | None,
+    keep: Callable[[DataFile], bool] | None = None,
+) -> Scan:
     """See ``ldp_core.tables.scan.plan_scan``."""
     snapshot = metadata.current_snapshot() if snapshot_id is None else metadata.snapshot_by_id(snapshot_id)
     if snapshot_id is not None and snapshot is None:
@@ -38,6 +43,7 @@ def plan(metadata: TableMetadata, io: FileIO, snapshot_id: int | None) -> Scan:
     schema = _schema(metadata, None if snapshot_id is None or snapshot is None else snapshot.schema_id)
     entries = [] if snapshot is None else _entries(snapshot.manifests(io), io)
     data = [entry for entry in entries if entry.data_file.content == DataFileContent.DATA]
+    data = [entry for entry in data if keep is None or keep(entry.data_file)]
     deletes = [entry for entry in entries if entry.data_file.content != DataFileContent.DATA]
     files, used = _match(metadata, data, deletes)
     fits = _fits(metadata, io, schema, data)
