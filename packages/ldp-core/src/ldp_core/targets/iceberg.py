@@ -42,7 +42,8 @@ SHAPE = Shape(
         Key(
             "write_mode",
             Text(choices=MODES, ignore_case=True),
-            "append adds the rows, overwrite replaces all rows, upsert those with equal join_cols.",
+            "append adds the rows, overwrite replaces all rows (with window.column those of the window), "
+            "upsert those with equal join_cols.",
             default="append",
         ),
         Key("join_cols", ListOf(Text(), min_items=1, or_single=True), "The key columns of an upsert."),
