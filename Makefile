@@ -6,7 +6,7 @@ PACKAGES := packages/ldp-core packages/ldp-quality packages/ldp-cli
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint format typecheck test test-pythons test-lowest integration demo bench build smoke docs docs-serve reference clean ci
+.PHONY: help install lint format typecheck test test-pythons test-lowest crash-test integration demo bench build smoke docs docs-serve reference clean ci
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ test-pythons: ## the tests of the packages on every other installed Python of 3.
 
 test-lowest: ## and with the lowest versions of the direct dependencies
 	$(RUN) python tools/lowest.py
+
+crash-test: ## kill `ldp run --window` N times at random moments, run it again, count rows lost and doubled
+	$(RUN) python tools/crash.py $(or $(N),100)
 
 integration: ## install and start services on loopback, and test against them
 	sh tools/services

@@ -98,6 +98,15 @@ def places(calls: list[str]) -> Iterator[tuple[int, str]]:
     return itertools.product(range(len(calls)), ("before", "after"))
 
 
+def trimmed(root: Path) -> FaultyCatalog:
+    """A table that has as many versions as its log keeps: each commit deletes a metadata file."""
+    cat = FaultyCatalog("nyc", root)
+    for number in range(4):
+        new = new_table(**{"write.metadata.previous-versions-max": "2"})
+        append(load_base(cat, NAME, new), f"r{number}", [-number])
+    return cat
+
+
 CASES = {
     "append": ("append", False, 1),
     "append-lost-race": ("append", True, 1),
@@ -115,13 +124,11 @@ def test_a_keyed_publish_happens_once_whatever_call_fails(
     tmp_path: Path, case: str, error: type[BaseException]
 ) -> None:
     mode, race, attempt = CASES[case]
-    cat = FaultyCatalog("nyc", tmp_path / "count")
-    append(load_base(cat, NAME, new_table()), "r0", [0])
+    cat = trimmed(tmp_path / "count")
     with faults(Plan()) as counted:
         load(cat, claim_of(0, attempt), mode, 1, race=race)
     assert counted.calls.count("commit_table") == 1 + race + (attempt > 1)
-    cat = FaultyCatalog("nyc", tmp_path / "wh")
-    append(load_base(cat, NAME, new_table()), "r0", [0])
+    cat = trimmed(tmp_path / "wh")
     for at, (number, when) in enumerate(places(counted.calls), 1):
         where = f"{counted.calls[number]}[{number}] {when}"
         before = ids(cat)

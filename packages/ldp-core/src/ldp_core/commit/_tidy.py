@@ -40,13 +40,16 @@ def trims(metadata: TableMetadata) -> bool:
     return metadata.properties.get("write.metadata.delete-after-commit.enabled", "false").lower() == "true"
 
 
-def trim_metadata(base: Base, after: TableMetadata, current: str) -> None:
-    """Delete metadata files that the commit pushed out of the log, where the table wants that.
+def trim_metadata(base: Base, after: TableMetadata, current: str) -> int:
+    """Delete metadata files that commits since ``base`` pushed out of the log, where the table wants that.
 
     ``commit_table`` trims the log (``write.metadata.previous-versions-max``) and leaves the files.
+
+    Returns:
+        How many could not be deleted.
     """
     if not trims(after) or not base.exists:
-        return
+        return 0
     before = {entry.metadata_file for entry in base.metadata.metadata_log} | {base.metadata_location}
     kept = {entry.metadata_file for entry in after.metadata_log} | {current}
-    delete_quietly(base.io, sorted(before - kept - {""}))
+    return delete_quietly(base.io, sorted(before - kept - {""}))

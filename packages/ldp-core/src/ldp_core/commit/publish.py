@@ -211,7 +211,7 @@ class _Job:
         spare = [path for path in self.metadata_files if path not in logged]
         unused = [path for path in self.manifests.written if path not in used]
         left = delete_quietly(self.base.io, [*unused, *spare])
-        trim_metadata(self.base, metadata, location)
+        left += trim_metadata(self.base, metadata, location)
         if self.stage and left:
             self.stage.abandon()
         elif self.stage:

@@ -65,7 +65,7 @@ def put_fences(base: Base, run_id: str, attempt: int, *, policy: RetryPolicy = A
                 f"older attempts of run {run_id} could not be fenced on {'.'.join(base.identifier)}: {error}"
             ) from error.__cause__
         finally:
-            if job.written:
+            if job.written or job.left:
                 stage.abandon()
     return base
 
@@ -77,12 +77,14 @@ class _Job:
     Attributes:
         run_id: The run.
         attempt: The attempt.
-        written: Metadata files of commits that are not known to be in the table, each with its base's.
+        written: Metadata files of commits that are not known to be in the table, each with its base.
+        left: How many files could not be deleted.
     """
 
     run_id: str
     attempt: int
-    written: dict[str, str] = field(default_factory=dict)
+    written: dict[str, Base] = field(default_factory=dict)
+    left: int = 0
 
     def once(self, base: Base, stage: Stage) -> Base:
         """One try: look, send."""
@@ -106,19 +108,24 @@ class _Job:
         try:
             with uninterrupted():
                 done = send(base, _requirements(base, self.run_id, self.attempt), updates, files)
-                trim_metadata(base, done.metadata, done.metadata_location)
+                self.left += trim_metadata(base, done.metadata, done.metadata_location)
         except BaseException as error:
-            self.written.update(dict.fromkeys(files, base.metadata_location))
+            self.written.update(dict.fromkeys(files, base))
             if isinstance(error, Exception) and (is_conflict(error) or is_unknown(error)):
                 raise _Again(str(error)) from error
             raise
 
     def settle(self, base: Base) -> None:
-        """Delete the metadata files of commits that cannot take effect any more: the table went on."""
+        """Clean up after commits whose answer was lost, once the table has gone on, with them or without."""
         logged = {base.metadata_location, *(entry.metadata_file for entry in base.metadata.metadata_log)}
-        settled = [path for path, before in self.written.items() if before != base.metadata_location]
-        delete_quietly(base.io, [path for path in settled if path not in logged])
-        self.written = {path: at for path, at in self.written.items() if path not in settled}
+        for path, before in list(self.written.items()):
+            if before.metadata_location == base.metadata_location:
+                continue
+            del self.written[path]
+            if path in logged:
+                self.left += trim_metadata(before, base.metadata, base.metadata_location)
+            else:
+                self.left += delete_quietly(base.io, [path])
 
 
 def _on_an_empty_snapshot(base: Base, run_id: str, attempt: int, stage: Stage) -> None:
