@@ -179,9 +179,8 @@ def _round(
     attempt = 0
     while attempt < 1 or (attempt < 3 and chance.random() < 0.3):
         attempt += 1
-        pids = [
-            ldp.start("run", "rides.json", "--window", window, "--run-id", run, "--attempt", str(attempt))
-        ]
+        args = ("run", "rides.json", "--window", window)
+        pids = [ldp.start(*args, "--run-id", run, "--attempt", str(attempt))]
         if chance.random() < 0.15:
             counts.at_once += 1
             pids.append(ldp.start(*args, "--run-id", f"{run}-too{attempt}"))
