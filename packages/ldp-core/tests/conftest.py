@@ -13,6 +13,8 @@ NEED_OTHER_PACKAGES = [
     "plan/test_plan_command.py",
     "run/test_run_command.py",
     "run/test_run_interrupt.py",
+    "window_runs/test_window_commands.py",
+    "window_runs/test_window_configs.py",
 ]
 
 # Set where ldp-core is tested with nothing else installed; everywhere else these tests run.
