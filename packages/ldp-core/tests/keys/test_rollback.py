@@ -12,9 +12,11 @@ from ldp_core.commands.keys import keys
 from ldp_core.commands.rollback import rollback
 from ldp_core.commands.run import run
 from ldp_core.commands.runs import runs
+from ldp_core.commit.base import load_base
 from ldp_core.commit.ledger import property_of
 from ldp_core.commit.rollback import RollbackRefused, commit_back, look_back
 from ldp_core.errors import CommitConflict, UsageError
+from ldp_core.testing.faults import FaultyCatalog, Plan, When, faults
 
 DAYS = ("2026-08-01/2026-08-02", "2026-08-02/2026-08-03", "2026-08-03/2026-08-04")
 
@@ -181,3 +183,25 @@ def test_the_whole_way_with_the_real_command(lake: Any) -> None:
     assert again == ["skipped_duplicate", "published", "published"]
     ids = sorted(lake.table().scan().to_arrow()["id"].to_pylist())
     assert ids == [1, 2, 3]
+
+
+class AtCommit(Plan):
+    """The first commit fails."""
+
+    def call(self, name: str, function: Any, *args: Any, **kwargs: Any) -> Any:
+        if name == "commit_table" and self.index is None:
+            self.index = len(self.calls)
+        return super().call(name, function, *args, **kwargs)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_rollback_whose_answer_is_lost_is_done_once(lake: Any, when: When) -> None:
+    ids = lake.days(2)
+    place = place_of("rides.json", None)
+    planned = look_back(place.view(), ids[0])
+    base = load_base(FaultyCatalog("nyc", lake.root / "wh"), ("nyc", "rides"))
+    with faults(AtCommit(when=when)) as plan:
+        done = commit_back(base, planned, place.owner)
+    assert plan.calls[plan.index or 0] == "commit_table"
+    assert (lake.head(), len(lake.table().metadata.snapshots)) == (done.snapshot_id, 3)
+    assert [state(lake, window) for window in DAYS] == ["published", "free", "free"]

@@ -22,7 +22,7 @@ from ldp_core.commit.lookup import absorbed
 from ldp_core.commit.owner import Owner
 from ldp_core.commit.salvage import ledgers, readable
 from ldp_core.commit.summaries import RUN, Told, told
-from ldp_core.commit.verify import verified
+from ldp_core.commit.verify import KeysUnknown, verified
 from ldp_core.errors import CommitConflict, LDPError
 from ldp_core.ids import run_hex
 from ldp_core.tables.view import Snap, TableView
@@ -254,14 +254,23 @@ def rewritten(view: TableView, back: Back, who: Owner, point: Point) -> dict[str
         if then is not None and then != ledger:
             changed[ledger.pipeline] = replace(then, anchor=point)
     extra = untold(view, back.undone)
-    if extra and who.pipeline not in back.unknown and property_of(who.pipeline) not in back.unknown:
-        own = changed.get(who.pipeline) or _then(view, to, who.pipeline, who.blank(view.uuid))
-        assert own is not None
+    own = changed.get(who.pipeline) or _owner_of_untold(view, back, who) if extra else None
+    if own is not None:
         changed[who.pipeline] = replace(own, off=_with(own.off, extra), anchor=point)
     made: dict[str, str] = {}
     for ledger in changed.values():
         made |= written(ledger)
     return made
+
+
+def _owner_of_untold(view: TableView, back: Back, who: Owner) -> Ledger | None:
+    """The ledger that takes in keys that no other knows; None where its own keys cannot be told."""
+    if who.pipeline in back.unknown or property_of(who.pipeline) in back.unknown:
+        return None
+    try:
+        return _then(view, back.to.id, who.pipeline, who.blank(view.uuid))
+    except KeysUnknown:
+        return None
 
 
 def _with(off: tuple[Publish, ...], extra: list[Told]) -> tuple[Publish, ...]:
