@@ -63,6 +63,20 @@ def test_a_local_load_imports_no_client_of_a_service(tmp_path: Path) -> None:
         assert not modules & {"pyiceberg.catalog.rest", "requests", "boto3", "fsspec"}
 
 
+def test_a_window_that_is_published_imports_no_engine(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    catalog = {"identifier": "n", "warehouse_path": "wh"}
+    target = {"name": "a", "format": "ICEBERG", "write_mode": "append", "catalog": catalog}
+    source = {"name": "a", "format": "CSV", "path": "a.csv"}
+    body = {"source": source, "target": target, "window": {"size": "day"}}
+    (tmp_path / "a.json").write_text(json.dumps({"identifier": "a", "metadata": body}))
+    args = ("run", "a.json", "--window", "2026-08-01/2026-08-02")
+    modules_after(*args, cwd=tmp_path)
+    modules, out = modules_after(*args, cwd=tmp_path)
+    assert "skipped_duplicate" in out
+    assert not modules & {*set(HEAVY) - {"importlib.metadata"}, "numpy", "tenacity", "pydantic"}
+
+
 def test_the_version_is_that_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert project["version"] == ldp_cli.__version__

@@ -116,7 +116,11 @@ CASES = {
 }
 
 
-FEW = [*((case, ConnectionError) for case in CASES), ("append", RuntimeError), ("append", KeyboardInterrupt)]
+FEW = [
+    ("overwrite-lost-race", ConnectionError),
+    ("second-attempt", ConnectionError),
+    ("second-attempt", KeyboardInterrupt),
+]
 
 
 @pytest.mark.parametrize(("case", "error"), itertools.product(CASES, ERRORS) if ALL else FEW)
@@ -131,6 +135,8 @@ def test_a_keyed_publish_happens_once_whatever_call_fails(
     cat = trimmed(tmp_path / "wh")
     for at, (number, when) in enumerate(places(counted.calls), 1):
         where = f"{counted.calls[number]}[{number}] {when}"
+        if at % 5 == 0:  # a long history is slow to look through for files
+            cat = trimmed(tmp_path / f"wh{at}")
         before = ids(cat)
         try:
             with faults(Plan(number, when, error)):

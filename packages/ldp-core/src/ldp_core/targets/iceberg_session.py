@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.adopt import needs_settling, settle
+from ldp_core.commit.base import load_base
 from ldp_core.commit.change import Change
 from ldp_core.commit.claim import AlreadyPublished, Claim
 from ldp_core.commit.fence import branch_name, superseded
+from ldp_core.commit.locks import table_lock
 from ldp_core.commit.publish import publish
 from ldp_core.commit.put_fences import put_fences
 from ldp_core.commit.recover import sweep
 from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
 from ldp_core.commit.summaries import KEY
-from ldp_core.errors import DriftError, NoData, TableChanged
+from ldp_core.errors import DriftError, NoData, TableChanged, TableNotFound
 from ldp_core.spi import Keyed, Loss, Resolved, RunContext, Spec, Staged, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
@@ -195,14 +198,15 @@ class IcebergSession:
 
         policy = RECOMPUTE if self.mode == "upsert" else APPEND
         try:
-            done = publish(
-                base,
-                build,
-                policy=policy,
-                summary=dict(summary),
-                stage=self.stage_,
-                guard=self._claim().check,
-            )
+            with self._locked(base) as base:
+                done = publish(
+                    base,
+                    build,
+                    policy=policy,
+                    summary=dict(summary),
+                    stage=self.stage_,
+                    guard=self._claim().check,
+                )
         except upsert.NothingChanged as nothing:
             snapshot = before[0].metadata.current_snapshot()
             self.discard()
@@ -241,6 +245,18 @@ class IcebergSession:
             return lambda fresh: upserted(plan, fresh, staged, self.keys, folder)
         made = overwrite if self.mode == "overwrite" else append
         return lambda fresh: made(plan, fresh, staged)
+
+    @contextmanager
+    def _locked(self, base: Base) -> Iterator[Base]:
+        """The table as it is under its lock, for a change that is computed from what it holds."""
+        if self.mode == "append" or not base.exists:
+            yield base
+            return
+        with table_lock(base):
+            with suppress(TableNotFound):
+                fresh = load_base(base.catalog, base.identifier)
+                base = fresh if fresh.metadata.table_uuid == base.metadata.table_uuid else base
+            yield base
 
     def discard(self) -> None:
         """Delete what was staged and not published, and what was made for a table that did not come to be."""
