@@ -239,3 +239,17 @@ def test_a_duckdb_source_hands_over_the_rows_of_the_window_alone(
     found = load(one, "2026-08-02/2026-08-03", source=source)
     assert (found["rows_read"], found["rows_kept"]) == (72, 24)
     assert seen == [24]
+
+
+def test_a_file_target_takes_the_rows_of_the_window(lake: MakeLake, load: Load) -> None:
+    one = lake()
+    one.source([(1, datetime(2026, 8, 1)), (2, datetime(2026, 8, 2)), (3, None)])
+    config = json.loads(one.config("append").read_text())
+    config["metadata"]["target"] = {"name": "o", "format": "CSV", "path": "o.csv"}
+    one.config = lambda *args, **kwargs: path
+    path = one.folder / "c.json"
+    path.write_text(json.dumps(config))
+    found = load(one, "2026-08-01/2026-08-02")
+    assert (found["rows_read"], found["rows_kept"], found["rows_written"]) == (3, 1, 1)
+    assert found["idempotency_key"] is None
+    assert (one.folder / "o.csv").read_text().splitlines()[1].startswith("1,")
