@@ -116,7 +116,9 @@ def commands(root: Path) -> Iterator[Commands]:
         yield Commands(process, root)
     finally:
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
+        process.stdout.close()
         process.wait(60)
 
 

@@ -170,8 +170,6 @@ class ExactlyOnce(RuleBasedStateMachine):
         if base.exists and self.head is None and base.metadata.current_snapshot() is not None:
             self.add(base.metadata.current_snapshot_id, None, ())
 
-    # What a run does.
-
     def begin(self, claim: Claim, mode: str, row: Row) -> Attempt | None:
         """The first half of a run, in the order that the Iceberg target keeps."""
         try:
@@ -253,8 +251,8 @@ class ExactlyOnce(RuleBasedStateMachine):
         rows = after(attempt.mode, self.rows(), attempt.row)
         self.add(attempt.stage.snapshot_id, attempt.claim.key, rows)
 
-    def is_there(self, snapshot_id: int) -> bool:
-        return self.cat.table_exists(NAME) and self.table().snapshot_by_id(snapshot_id) is not None
+    def is_there(self, at: int) -> bool:
+        return self.cat.table_exists(NAME) and self.table().snapshot_by_id(at) is not None
 
     def newer(self, claim: Claim) -> bool:
         newest = self.runs.get(claim.run_id)
@@ -386,8 +384,6 @@ class ExactlyOnce(RuleBasedStateMachine):
             assert done.published_in is not None
             self.add(done.published_in, claim.key, after(mode, self.rows(), row))
 
-    # Rules: others.
-
     def table(self) -> Any:
         return self.cat.load_table(NAME)
 
@@ -456,8 +452,6 @@ class ExactlyOnce(RuleBasedStateMachine):
         assume(refs)
         name = data.draw(st.sampled_from(refs))
         self.commit(RemoveSnapshotRefUpdate.model_validate({"ref-name": name}))
-
-    # What must hold.
 
     def swept(self) -> None:
         base = self.base()

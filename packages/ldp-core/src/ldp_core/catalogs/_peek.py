@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -105,7 +106,7 @@ class PeekedCatalog:
             if self.warehouse is not None:
                 check_place(f"{namespace}.{name}", location, self.warehouse)
             try:
-                return Peeked(location, read_metadata(local_path(location)))
+                return Peeked(location, _unchanged(local_path(location)))
             except FileNotFoundError as error:
                 if location == seen:
                     raise CatalogError(
@@ -147,6 +148,18 @@ def _reading(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS)) as con:
         con.row_factory = sqlite3.Row
         yield con
+
+
+def _unchanged(path: Path) -> dict[str, Any]:
+    """The JSON of a metadata file, parsed once while nobody writes it anew."""
+    stat = path.stat()
+    return _parsed(path, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: Path, *stamp: int) -> dict[str, Any]:
+    del stamp
+    return read_metadata(path)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ldp_core.commit.intervals import Interval, merged, moment, one, ticks
@@ -257,6 +258,7 @@ def _check_version(properties: Mapping[str, str]) -> None:
         )
 
 
+@lru_cache(maxsize=8)
 def _read(name: str, text: str) -> Ledger:
     try:
         body = json.loads(text)

@@ -38,13 +38,27 @@ def look(plan: Plan, run_id: str, attempt: int) -> tuple[TableView, Peeked] | No
         return None
     if found is None or not is_local(found.location):
         return None
-    view = of_json(found.data, lambda uri: local_path(uri).read_bytes(), _names)
+    view = _view(found)
     claim = Claim.of(keyed, label(plan), run_id, attempt, mode(plan))
     published = claim.look(view)
     if published is not None:
         raise AlreadyPublished(str(keyed.key), published.snapshot, _rows(found.data), view.head)
     claim.check_overlap(verified(view, keyed.pipeline))
     return view, found
+
+
+_seen: dict[str, tuple[dict[str, Any], TableView]] = {}
+
+
+def _view(found: Peeked) -> TableView:
+    """The view of a peeked table; that of the same parsed file is used again, for windows one by one."""
+    known = _seen.get(found.location)
+    if known is not None and known[0] is found.data:
+        return known[1]
+    view = of_json(found.data, lambda uri: local_path(uri).read_bytes(), _names)
+    _seen.clear()
+    _seen[found.location] = (found.data, view)
+    return view
 
 
 def skipped(plan: Plan, run_id: str, attempt: int, found: AlreadyPublished, started: float) -> PipelineResult:
