@@ -31,7 +31,6 @@ INSTALL = [
 def main() -> int:
     """Make the environment anew, show what it holds, test in it."""
     environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    environment.setdefault("LDP_HISTORIES", "10")
     python = str(PLACE / "bin" / "python")
     steps = [
         [*UV, "venv", "--quiet", "--clear", "--no-project", "--python", sys.executable, str(PLACE)],

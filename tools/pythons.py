@@ -54,7 +54,6 @@ def test_on(version: str, python: str) -> bool:
     print(f"== Python {version}", flush=True)
     environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": f".venv-{version}"}
     environment.pop("VIRTUAL_ENV", None)
-    environment.setdefault("LDP_HISTORIES", "10")
     chosen = [part for group in GROUPS for part in ("--group", group)]
     sync = [*uv(), "sync", "--frozen", "--no-default-groups", *chosen, "--python", python]
     if subprocess.run(sync, cwd=ROOT, env=environment, check=False).returncode:
