@@ -19,7 +19,7 @@ from ldp_core.commit.stage import Stage
 from ldp_core.spi import Spec
 from ldp_core.testing.builders import append, new_table, write_parquet
 
-pytest.importorskip("moto.server")
+pytestmark = pytest.mark.service
 NAME = ("nyc", "rides")
 QUICK = RetryPolicy(deadline=20, sleep=lambda _: None)
 

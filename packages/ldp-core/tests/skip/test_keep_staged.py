@@ -9,6 +9,7 @@ import pytest
 from ldp_core import run_config, table
 from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.errors import DataQualityError
+from pyiceberg.catalog.sql import SqlCatalog
 
 pytest.importorskip("ldp_quality", reason="its gate blocks the rows")
 
@@ -51,6 +52,25 @@ def test_blocked_rows_are_kept_until_the_next_attempt(tmp_path: Path, mode: str)
     )
     assert again.status == "published"
     assert branch not in refs(tmp_path)
+
+
+def test_rows_that_cannot_be_kept_are_blocked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_config(config(tmp_path, [1.5], keep_staged=True))
+    monkeypatch.setattr(SqlCatalog, "commit_table", refused)
+    with pytest.raises(DataQualityError) as caught:
+        run_config(config(tmp_path, [-2.5], keep_staged=True))
+    assert "could not be kept on a branch" in str(caught.value.hint)
+    assert refs(tmp_path) == {"main"}
+
+
+def refused(*args: object) -> None:
+    raise PermissionDenied
+
+
+class PermissionDenied(Exception):
+    """What a catalog says that lets nobody write."""
 
 
 def test_without_it_nothing_is_kept(tmp_path: Path) -> None:

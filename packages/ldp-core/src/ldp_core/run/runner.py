@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.clock import Clock, system_clock
 from ldp_core.commit.claim import AlreadyPublished
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, NoData, SourceError, TableChanged, UsageError
+from ldp_core.errors import DataQualityError, LDPError, NoData, SourceError, TableChanged, UsageError
 from ldp_core.ids import new_id
 from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
@@ -225,7 +225,10 @@ def _refuse(
     try:
         gates.refuse(verdicts)
     except DataQualityError as error:
-        branch = session.keep(staged, summary) if staged.rows else None
+        try:
+            branch = session.keep(staged, summary) if staged.rows else None
+        except LDPError as lost:
+            branch, error.hint = None, f"its rows could not be kept on a branch: {lost}"
         if branch is not None:
             error.hint = f"the rows are on the branch {branch}: ldp query CONFIG --branch {branch} SQL"
         raise

@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from ldp_core.catalogs._peek import Peeked
 
 
-def look(plan: Plan, run_id: str, attempt: int) -> tuple[TableView, Peeked] | None:
-    """What the table's metadata tells of a keyed run; None where nobody can peek, or there is no table.
+def look(plan: Plan, run_id: str, attempt: int) -> None:
+    """Stop a keyed run that need not begin; does nothing where nobody can peek, or there is no table.
 
     Raises:
-        LDPError: The run may not publish: a newer attempt, another config, an overlapping window.
+        AlreadyPublished: Its key is published.
+        LDPError: It may not publish: another config has the key, or its window overlaps a published one.
     """
     keyed = plan.keyed
     if keyed is None or keyed.key is None or keyed.adopt or plan.write.kind != "ICEBERG":
-        return None  # to adopt writes into the table
+        return  # to adopt writes into the table
     spec = plan.write.spec.sub("catalog")
     peeked = peek(spec)
     if peeked is None:
-        return None
+        return
     try:
         found = peeked.metadata(namespace(spec), str(plan.write.spec.get("name")))
     except TableNotFound:
-        return None
+        return
     if found is None or not is_local(found.location):
-        return None
+        return
     view = _view(found)
     claim = Claim.of(keyed, label(plan), run_id, attempt, mode(plan))
     published = claim.look(view)
     if published is not None:
         raise AlreadyPublished(str(keyed.key), published.snapshot, _rows(found.data), view.head)
     claim.check_overlap(verified(view, keyed.pipeline))
-    return view, found
 
 
 _seen: dict[str, tuple[dict[str, Any], TableView]] = {}
