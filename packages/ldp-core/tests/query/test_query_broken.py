@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ from ldp_core.query.refs import find_tables
 
 def spoil(home: Path, pattern: str, content: bytes | None) -> None:
     for path in (home / "wh").rglob(pattern):
-        path.unlink() if content is None else path.write_bytes(content)
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
 
 
 @pytest.mark.parametrize("content", [None, b"PAR1broken"])
@@ -49,3 +53,13 @@ def test_the_file_of_the_catalog(rides: Any, home: Path, create: bool) -> None:
     spoil(home, "*.db", b"garbage" * 100)
     with pytest.raises(CatalogError, match="file is not a database"):
         open_catalog(ref.catalog, create=create).list_namespaces()
+    assert not is_open(next((home / "wh").rglob("*.db")))
+
+
+def is_open(path: Path) -> bool:
+    wanted = path.stat()
+    for number in range(3, 256):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(number), wanted):
+                return True
+    return False

@@ -11,7 +11,7 @@ import pytest
 from ldp_core._duck import connect
 from ldp_core.api import run_config
 from ldp_core.api import table as read_table
-from ldp_core.catalogs.sqlite import closed_with_it
+from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_core.config import Config
 from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
@@ -29,9 +29,7 @@ _IDS = itertools.count(10_000)
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> SqlCatalog:
-    catalog = closed_with_it(
-        SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
-    )
+    catalog = ClosingCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
     catalog.create_namespace("n")
     return catalog
 

@@ -9,9 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ldp_core._duck import connect
-from ldp_core.catalogs.sqlite import closed_with_it
+from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_core.tables.scan import plan_scan, scan_sql
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType, StructType
@@ -69,7 +68,7 @@ WORDS = st.sampled_from(NAMES + INNER)
 @given(st.lists(st.tuples(st.sampled_from(KINDS), WORDS, WORDS, st.integers(1, 99)), min_size=3, max_size=10))
 def test_every_history_reads_as_pyiceberg_reads_it(history: list[tuple[str, str, str, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        catalog = closed_with_it(SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=folder))
+        catalog = ClosingCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=folder)
         catalog.create_namespace("n")
         inner = StructType(NestedField(4, "p", IntegerType()), NestedField(5, "q", StringType()))
         table = catalog.create_table(

@@ -13,11 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ldp_core._duck import connect
-from ldp_core.catalogs.sqlite import closed_with_it
+from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
 from pyiceberg.catalog import Catalog
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
@@ -46,9 +45,7 @@ from pyiceberg.types import (
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Catalog:
-    catalog = closed_with_it(
-        SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
-    )
+    catalog = ClosingCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path / "wh"))
     catalog.create_namespace("n")
     return catalog
 
@@ -351,7 +348,7 @@ def test_partition_column_that_only_the_partition_knows(catalog: Catalog, tmp_pa
 def test_any_folder_name(tmp_path: Path, folder: str) -> None:
     home = tmp_path / folder
     home.mkdir()
-    catalog = closed_with_it(SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(home)))
+    catalog = ClosingCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(home))
     catalog.create_namespace("n")
     simple(catalog, "t")
     check(catalog.load_table("n.t"))

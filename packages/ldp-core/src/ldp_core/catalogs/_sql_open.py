@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from ldp_core.catalogs._environment import catalog_name, from_environment, properties_of
-from ldp_core.catalogs.sqlite import folder_uri, opened, sqlite_uri
+from ldp_core.catalogs.sqlite import ClosingCatalog, folder_uri, opened, sqlite_uri
 from ldp_core.catalogs.tables import unreachable
 from ldp_core.errors import EngineNotFound, TableNotFound
 from ldp_core.fs import is_local, local_path
@@ -72,7 +72,7 @@ def _open(spec: Spec, uri: str, warehouse: str, place: str, *, create: bool) -> 
         "warehouse": folder_uri(Path(warehouse)) if "://" not in warehouse else warehouse,
         "init_catalog_tables": "true" if create else "false",
     }
-    make: Callable[[], SqlCatalog] = lambda: SqlCatalog(name, **properties)  # noqa: E731
+    make: Callable[[], SqlCatalog] = lambda: ClosingCatalog(name, **properties)  # noqa: E731
     try:
         catalog = opened(make, create=create)
         if not create and not inspect(catalog.engine).has_table("iceberg_tables"):

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from pyiceberg.catalog.sql import SqlCatalog
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
+from ldp_core.catalogs.tables import drop_connections
 from ldp_core.errors import CatalogError
 
 C = TypeVar("C", bound=SqlCatalog)
@@ -20,7 +21,19 @@ C = TypeVar("C", bound=SqlCatalog)
 _BUSY_SECONDS = 60
 
 
-class LocalIcebergCatalog(SqlCatalog):
+class ClosingCatalog(SqlCatalog):
+    """Nobody closes a catalog: its connections go when it does, and at once where it cannot be opened."""
+
+    def __init__(self, name: str, **properties: Any) -> None:
+        try:
+            super().__init__(name, **properties)
+        except BaseException:
+            drop_connections(self)
+            raise
+        weakref.finalize(self, self.engine.dispose)
+
+
+class LocalIcebergCatalog(ClosingCatalog):
     """An Iceberg catalog in ``<path>/<name>_catalog.db`` with its tables below ``path``.
 
     Makes the folder and the file.
@@ -44,7 +57,6 @@ class LocalIcebergCatalog(SqlCatalog):
                 **properties,
             },
         )
-        closed_with_it(self)
 
     def get_dbs(self) -> list[str]:
         """Its namespaces, dotted, sorted."""
@@ -69,18 +81,12 @@ def opened(make: Callable[[], C], *, create: bool) -> C:
     """Make a SQL catalog, again where another process makes its tables at the same moment."""
     for _ in range(4):
         try:
-            return closed_with_it(make())
-        except DBAPIError:
+            return make()
+        except (OperationalError, ProgrammingError, IntegrityError):
             if not create:
                 raise
             time.sleep(random.uniform(0.05, 0.3))
-    return closed_with_it(make())
-
-
-def closed_with_it(catalog: C) -> C:
-    """Nobody closes a catalog: let its connections go when it does."""
-    weakref.finalize(catalog, catalog.engine.dispose)
-    return catalog
+    return make()
 
 
 def sqlite_uri(path: Path) -> str:

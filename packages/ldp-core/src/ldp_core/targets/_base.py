@@ -87,16 +87,14 @@ class Place:
         self._made_folders = []
 
     def _stand_in(self) -> Catalog:
-        from pyiceberg.catalog.sql import SqlCatalog
-
         from ldp_core.catalogs.local import LocalProvider
-        from ldp_core.catalogs.sqlite import folder_uri, opened, sqlite_uri
+        from ldp_core.catalogs.sqlite import ClosingCatalog, folder_uri, opened, sqlite_uri
 
         uri = sqlite_uri(self.scratch / "stand_in_catalog.db")
         provider = provider_of(self.spec)
         if isinstance(provider, LocalProvider):
             warehouse = folder_uri(provider.warehouse(self.spec))
             name = provider.namespace(self.spec)
-            return opened(lambda: SqlCatalog(name, uri=uri, warehouse=warehouse), create=True)
+            return opened(lambda: ClosingCatalog(name, uri=uri, warehouse=warehouse), create=True)
         values = {**self.spec.values, "uri": uri}
         return provider.open(replace(self.spec, values=values), create=True)
