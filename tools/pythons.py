@@ -58,7 +58,9 @@ def test_on(version: str, python: str) -> bool:
     sync = [*uv(), "sync", "--frozen", "--no-default-groups", *chosen, "--python", python]
     if subprocess.run(sync, cwd=ROOT, env=environment, check=False).returncode:
         return False
-    pytest = [str(ROOT / f".venv-{version}" / "bin" / "python"), "-m", "pytest", "-n", "auto"]
+    own = str(ROOT / f".venv-{version}" / "bin" / "python")
+    subprocess.run([own, "-m", "compileall", "-q", *map(str, ROOT.glob("packages/*/src"))], check=True)
+    pytest = [own, "-m", "pytest", "-n", "auto"]
     pytest += ["--maxprocesses", "4", "-m", "not service", "packages", *SHORTER]
     return subprocess.run(pytest, cwd=ROOT, env=environment, check=False).returncode == 0
 

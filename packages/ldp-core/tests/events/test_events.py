@@ -184,3 +184,45 @@ def test_the_model_imports_nothing_heavy() -> None:
         "assert not {'pyarrow', 'pyiceberg', 'duckdb', 'sqlalchemy', 'yaml', 'filelock'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_held_events_go_out_in_order_and_together_where_the_sink_can() -> None:
+    single: list[Any] = []
+    calls: list[list[Any]] = []
+
+    class Whole:
+        def __call__(self, event: Any) -> None:
+            raise AssertionError("one by one")
+
+        def together(self, events: Any) -> None:
+            calls.append([event["type"] for event in events])
+
+    def bad(event: Any) -> None:
+        raise RuntimeError("no")
+
+    warned: list[str] = []
+    sinks = [("bad", bad), ("single", single.append), ("whole", Whole())]
+    emitter = Emitter(sinks, "r", warn=warned.append)  # type: ignore[arg-type]
+    emitter.hold()
+    emitter.emit("run.started")
+    assert single == calls == []
+    emitter.emit("run.skipped_duplicate")
+    emitter.let_go()
+    emitter.emit("run.finished")
+    emitter.close()
+    assert [(event["type"], event["seq"]) for event in single] == [
+        ("run.started", 0),
+        ("run.skipped_duplicate", 1),
+        ("run.finished", 2),
+    ]
+    assert calls == [["run.started", "run.skipped_duplicate"], ["run.finished"]]
+    assert len(warned) == 1
+
+
+def test_closing_lets_held_events_go() -> None:
+    found: list[Any] = []
+    emitter = Emitter([("list", found.append)], "r", warn=pytest.fail)  # type: ignore[list-item]
+    emitter.hold()
+    emitter.emit("run.started")
+    emitter.close()
+    assert [event["type"] for event in found] == ["run.started"]

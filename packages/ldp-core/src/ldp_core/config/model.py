@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -202,6 +203,15 @@ class Config:
 
     def section(self, name: str) -> Any:
         """A section of ``metadata`` in canonical spelling, or None where it is absent."""
+        if name not in self._sections:
+            self._sections[name] = self._section(name)
+        return copy(self._sections[name])
+
+    @cached_property
+    def _sections(self) -> dict[str, Any]:
+        return {}
+
+    def _section(self, name: str) -> Any:
         value = self.metadata.get(name)
         if name == "quality":
             value = canonical.quality(value)

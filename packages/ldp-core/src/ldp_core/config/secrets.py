@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ldp_core.config.load import child
@@ -49,8 +50,10 @@ _IN_URI = re.compile(rf"(?i)[?&](?:[\w.-]*?(?:{_SEPARATED}))=[^&\s'\"]+")
 
 def mask(text: str) -> str:
     """Text with every secret in it replaced by ``***``: passwords in URIs, ``token=...``, bearer tokens."""
-    text = _USERINFO.sub(rf"\1:{MASK}@", text)
-    text = _PAIR.sub(rf"\1{MASK}", text)
+    if "@" in text:
+        text = _USERINFO.sub(rf"\1:{MASK}@", text)
+    if "=" in text or ":" in text:
+        text = _PAIR.sub(rf"\1{MASK}", text)
     text = _BEARER.sub(rf"\1{MASK}", text)
     return _AWS_ID.sub(MASK, text)
 
@@ -73,6 +76,7 @@ def _masked(value: Any, *, names: bool) -> Any:
     return mask(value) if isinstance(value, str) else value
 
 
+@lru_cache(maxsize=4096)
 def is_secret_key(name: str) -> bool:
     """Whether a key of that name holds a secret: ``s3.secret-access-key``, ``apiKey``; not ``token_env``."""
     return _SECRET.search(re.sub(r"[^a-z0-9]", "", name.lower())) is not None

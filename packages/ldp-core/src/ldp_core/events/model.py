@@ -133,6 +133,17 @@ class Emitter:
         self._clock = clock
         self._seq = 0
         self._failed: set[str] = set()
+        self._held: list[Event] | None = None
+
+    def hold(self) -> None:
+        """Keep events back until they are let go, all at once: cheaper where nothing but they will happen."""
+        self._held = self._held or []
+
+    def let_go(self) -> None:
+        """Hand over what was held back, and every later event as it happens."""
+        held, self._held = self._held, None
+        if held:
+            self._hand_all(held)
 
     def emit(self, type: str, payload: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Make the next event and hand it to every sink; returns it."""
@@ -146,13 +157,16 @@ class Emitter:
             clock=self._clock,
         )
         self._seq += 1
-        for name, sink in self._sinks:
-            self._hand(name, sink, event)
+        if self._held is not None:
+            self._held.append(event)
+        else:
+            self._hand_all([event])
         return event
 
     def close(self) -> None:
         """The attempt is over: sinks that hold events back let them go, or keep them while a batch lasts."""
         self.closed = True
+        self.let_go()
         for name, sink in self._sinks:
             flush = getattr(sink, "flush", None)
             if callable(flush) and not later(name, flush):
@@ -161,11 +175,21 @@ class Emitter:
                 except Exception as error:
                     self._failure(name, error)
 
-    def _hand(self, name: str, sink: Sink, event: Event) -> None:
-        try:
-            sink(event)
-        except Exception as error:
-            self._failure(name, error)
+    def _hand_all(self, events: Sequence[Event]) -> None:
+        for name, sink in self._sinks:
+            together = getattr(sink, "together", None)
+            try:
+                if callable(together):
+                    together(events)
+                    continue
+            except Exception as error:
+                self._failure(name, error)
+                continue
+            for event in events:
+                try:
+                    sink(event)
+                except Exception as error:
+                    self._failure(name, error)
 
     def _failure(self, name: str, error: Exception) -> None:
         if name not in self._failed:

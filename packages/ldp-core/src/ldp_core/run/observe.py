@@ -108,7 +108,8 @@ class Observer:
         return cls(plan, Emitter(sinks, run_id, attempt, warn=warn, clock=clock), part)
 
     def started(self) -> None:
-        """``run.started``: what is run."""
+        """``run.started``: what is run. Sinks hear of it when it has something to do, or at its end."""
+        self.emitter.hold()
         plan = self.plan
         keyed = plan.keyed
         window = None
@@ -124,6 +125,10 @@ class Observer:
             target=_endpoint(plan.write.kind, plan.write.spec),
             mode=_mode(plan),
         )
+
+    def begins(self) -> None:
+        """The run has something to do: whoever looks sees it running."""
+        self.emitter.let_go()
 
     def extracted(self, rows: int, schema: pa.Schema, kept: int | None = None) -> None:
         """``run.extracted``: how many rows, of which columns.

@@ -118,6 +118,7 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
     observer.started()
     try:
         look(plan, str(options.run_id), options.attempt)
+        observer.begins()
         return _execute(plan, options, observer, warnings, started)
     except AlreadyPublished as found:
         wrote_docs = apply_docs(plan, warnings.add)

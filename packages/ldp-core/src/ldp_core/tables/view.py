@@ -7,6 +7,7 @@ import json
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,13 +68,16 @@ class TableView:
 
     def ancestors(self) -> Iterator[Snap]:
         """From main's head back, as far as the metadata goes."""
+        return iter(self._line)
+
+    @cached_property
+    def _line(self) -> tuple[Snap, ...]:
         at = self.head
-        seen: set[int] = set()
+        seen: dict[int, Snap] = {}
         while at is not None and at in self.snapshots and at not in seen:
-            seen.add(at)
-            snap = self.snapshots[at]
-            yield snap
-            at = snap.parent
+            seen[at] = self.snapshots[at]
+            at = seen[at].parent
+        return tuple(seen.values())
 
     def older(self) -> Iterator[TableView]:
         """What older metadata files told, newest first; those that are gone are left out."""

@@ -188,7 +188,7 @@ def current(metadata: Mapping[str, Any]) -> tuple[int | None, int | None]:
     current = metadata.get("current-snapshot-id")
     if current is None or current == -1:
         return None, 0
-    for snapshot in metadata.get("snapshots", ()):
+    for snapshot in reversed(metadata.get("snapshots", ())):
         if snapshot.get("snapshot-id") == current:
             return int(current), live_rows(snapshot.get("summary") or {})
     return int(current), None
