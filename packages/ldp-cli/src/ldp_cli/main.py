@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from ldp_cli import __version__
@@ -20,6 +21,9 @@ def main(args: list[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"ldp {__version__}")
         return 0
+    if args is None:
+        # Imports make many objects and no garbage: looking for it among them is a tenth of a start.
+        gc.set_threshold(50_000)
     from ldp_cli.shell import run
 
     return run(words)

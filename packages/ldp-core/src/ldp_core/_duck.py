@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -49,6 +48,8 @@ def connect(
     Raises:
         UsageError: The limit is no size.
     """
+    import tempfile
+
     import duckdb
 
     limit = memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or DEFAULT_MEMORY_LIMIT
@@ -74,6 +75,8 @@ def private(*, memory_limit: str | None = None) -> Iterator[DuckDBPyConnection]:
 
     A sandbox needs this: DuckDB lets a locked connection read and write everything in its spill folder.
     """
+    import tempfile
+
     with (
         tempfile.TemporaryDirectory(prefix="ldp-") as folder,
         closing(connect(memory_limit=memory_limit, temp_directory=Path(folder))) as con,

@@ -6,8 +6,6 @@ process and when that started, so the next run can remove those whose process is
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +19,9 @@ _PREFIX = "ldp-run-"
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A new folder below the system's temporary one, removed in the end; those of dead runs go first."""
+    import shutil
+    import tempfile
+
     sweep_scratch()
     folder: Path | None = None
     try:
@@ -35,6 +36,9 @@ def scratch_folder() -> Iterator[Path]:
 
 def sweep_scratch() -> int:
     """Remove the folders of runs whose process is known dead; returns how many."""
+    import shutil
+    import tempfile
+
     removed = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         if _process.mark_is_dead(folder.name):
