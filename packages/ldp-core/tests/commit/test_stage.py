@@ -114,7 +114,8 @@ def test_a_run_of_another_host_is_dead_after_15_minutes_by_the_stores_clock(tmp_
     assert not data.exists()
 
 
-def test_a_run_that_stood_still_too_long_does_not_publish(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reads", [False, True], ids=["knows its files", "reads them again"])
+def test_a_run_that_stood_still_too_long_does_not_publish(tmp_path: Path, reads: bool) -> None:
     append(base_of(tmp_path), "r0", [0])
     base = base_of(tmp_path)
     with Stage(base, "r1") as stage:
@@ -126,7 +127,11 @@ def test_a_run_that_stood_still_too_long_does_not_publish(tmp_path: Path) -> Non
         os.utime(manifest, (old, old))
         assert sweep(base) == 1
         with pytest.raises(CommitConflict, match="stood still"):
-            publish(base, lambda b: Change("append", added=files), stage=stage)
+            publish(
+                base,
+                lambda b: Change("append", added=data_files(b, [path]) if reads else files),
+                stage=stage,
+            )
     base = base_of(tmp_path)
     assert len(base.metadata.snapshots) == 1
     assert not orphans(base)

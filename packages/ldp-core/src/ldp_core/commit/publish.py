@@ -111,7 +111,7 @@ class _Job:
                 return found
         self.manifests.io = self.base.io
         extra = self._guarded()
-        self.change = self.build(self.base)
+        self.change = self._built()
         list_path = self._metadata_path(f"{self.sends}.avro", f"snap-{self.snapshot_id}-")
         prepared = prepare(self.base, self.change, self.manifests, list_path, self.summary, extra)
         if self.stage:
@@ -119,6 +119,15 @@ class _Job:
         with uninterrupted():
             response = self._send(prepared)
             return self._done(response.metadata_location, prepared.files, response)
+
+    def _built(self) -> Change:
+        """The change on the present base; an error that comes of swept files says so."""
+        try:
+            return self.build(self.base)
+        except Exception:
+            if self.stage:
+                self.stage.still_ours()
+            raise
 
     def _guarded(self) -> Extra:
         if self.guard is None:

@@ -136,7 +136,7 @@ class Stage:
         )
         self._exists = base.exists
         self._open = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._files = 0
@@ -183,8 +183,8 @@ class Stage:
             self.abandon()
         self.discard()
 
-    def before_commit(self) -> None:
-        """Make sure that the files are still ours, right before a commit is sent.
+    def still_ours(self) -> None:
+        """Make sure that the files are still ours.
 
         Raises:
             CommitConflict: The run stood still for so long that another one swept its files.
@@ -197,6 +197,17 @@ class Stage:
                     f"run {self._content.run_id} stood still too long: another run swept its files",
                     hint="run it again",
                 )
+
+    def before_commit(self) -> None:
+        """Make sure that the files are still ours, and say so, right before a commit is sent.
+
+        Raises:
+            CommitConflict: The run stood still for so long that another one swept its files.
+        """
+        if not self._open:
+            return
+        with self._lock:
+            self.still_ours()
             if self._content.state == "writing":
                 self._content = Manifest(**{**asdict(self._content), "state": "publishing"})
                 self._store.write(self.manifest, self._content.to_bytes())
