@@ -13,6 +13,11 @@ def new_id() -> str:
     return str(uuid_utils.uuid7())
 
 
+def is_text(value: object) -> bool:
+    """Whether a value can name a run or stand as a key: text that says something and fits on a line."""
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
+
+
 def run_hex(run_id: str) -> str:
     """32 hex digits that name a run in branch, tag and file names.
 

@@ -9,7 +9,7 @@ import ldp_core
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from ldp_core import CSV, Iceberg, Parquet, Pipeline, api
+from ldp_core import CSV, CommitContext, Iceberg, LDPError, Parquet, Pipeline, api
 from ldp_core.errors import ConfigError, DataQualityError, PipelineNotFound, SourceNotFound, TableNotFound
 from ldp_core.run import registered
 from ldp_quality import NotNull, Range
@@ -128,6 +128,60 @@ def test_a_route_of_ones_own_takes_the_configs_of_its_formats() -> None:
     assert api.get_pipeline_class("json", "csv", "bigquery") is Pipeline
     with pytest.raises(PipelineNotFound, match="PARQUET"):
         api.get_pipeline_class("AVRO", "ICEBERG")
+
+
+def test_a_route_of_ones_own_never_drops_a_key() -> None:
+    got: list[CommitContext | None] = []
+
+    class Plain:
+        def __init__(self, config: ldp_core.Config) -> None: ...
+
+        def run(self, mode: str | None = None) -> Any:
+            got.append(None)
+
+    class Keyed(Plain):
+        def run(self, mode: str | None = None, commit: CommitContext | None = None) -> Any:
+            got.append(commit)
+
+    ldp_core.register_pipeline("kafka", "ICEBERG")(Plain)
+    body = ldp_core.Config.from_dict(config(source={"name": "rides", "format": "KAFKA"}))
+    for asked in ({"window": "yesterday"}, {"idempotency_key": "k"}):
+        with pytest.raises(ConfigError, match=r"Plain.*no window and takes no key"):
+            ldp_core.run_config(body, **asked)
+    ldp_core.run_config(body, run_id="r")
+    ldp_core.register_pipeline("kafka", "ICEBERG")(Keyed)
+    ldp_core.run_config(body, window="yesterday", attempt=2, run_id="r")
+    assert got == [None, CommitContext(run_id="r", attempt=2, window="yesterday")]
+
+
+@pytest.mark.parametrize(
+    ("commit", "message"),
+    [
+        (CommitContext(idempotency_key="auto"), "auto needs a window"),
+        (CommitContext(idempotency_key=" "), "non-empty"),
+        (CommitContext(idempotency_key=5), "non-empty"),
+        (CommitContext(idempotency_key="a\nb"), "on one line"),
+        (CommitContext(idempotency_key="a\udcff"), "on one line"),
+        (CommitContext(window="yesterday", overlap="maybe"), "overlap"),
+        (CommitContext(window="yesterday", run_id=""), "run_id"),
+        (CommitContext(idempotency_key="k", run_id="r", attempt=0), "attempt"),
+        (CommitContext(idempotency_key="k", run_id="r", attempt="2"), "attempt"),
+    ],
+)
+def test_a_key_that_is_none_loads_nothing(commit: CommitContext, message: str) -> None:
+    rows = pa.table({"id": [1, 2]})
+    for base in (None, config()):
+        with pytest.raises(LDPError, match=message):
+            Pipeline(base, source=rows, target=Iceberg("rides", CATALOG)).run(commit=commit)
+    assert not Path("wh").exists()
+
+
+def test_what_a_config_says_of_windows_and_what_a_file_takes_hold_in_python() -> None:
+    rows = pa.table({"id": [1, 2]})
+    with pytest.raises(ConfigError, match="no windows"):
+        Pipeline(config(window="none"), source=rows).run(commit=CommitContext(window="yesterday"))
+    with pytest.raises(ConfigError, match="takes no idempotency key"):
+        Pipeline(source=rows, target=CSV("o", "o.csv")).run(commit=CommitContext(idempotency_key="k"))
 
 
 def test_a_table_is_read_by_its_name() -> None:

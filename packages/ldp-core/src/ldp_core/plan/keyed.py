@@ -9,6 +9,7 @@ from typing import Any
 
 from ldp_core.config import Config, canonical
 from ldp_core.errors import ConfigError, Problem
+from ldp_core.ids import is_text
 from ldp_core.plan.stages import Plan
 from ldp_core.spi import Keyed, Spec
 from ldp_core.window.model import Window
@@ -47,10 +48,10 @@ class CommitContext:
     Attributes:
         run_id: The run: a uuid or any text; made when it is None.
         attempt: From 1; a later one keeps all earlier ones from publishing.
-        window: As for ``Ask``.
-        idempotency_key: As for ``Ask``.
-        overlap: As for ``Ask``.
-        adopt: As for ``Ask``.
+        window: ``START/END``, a pair, or ``yesterday``, ``last-week``, ``last-month``.
+        idempotency_key: A key that stands in place of the one that the window gives.
+        overlap: ``allow`` or ``refuse``, above the config's own.
+        adopt: Whether what another config published under the key counts as this one's.
     """
 
     run_id: str | None = None
@@ -82,21 +83,30 @@ def problems(config: Config, ask: Ask) -> list[Problem]:
         window_of(config, ask)
     except ConfigError as error:
         return [Problem(error.message, hint=error.hint)]
-    found = []
-    if ask.window is not None and config.section("window") == "none":
-        found.append(
-            Problem(
-                "metadata.window is none: the config has no windows",
-                key="metadata.window",
-                file=config.name,
-                line=config.document.line_of("metadata.window"),
-                hint="leave --window out, or give metadata.window a size",
-            )
+    return [*_windowless(config, ask), *_wrong(ask, config.target_kind())]
+
+
+def _windowless(config: Config, ask: Ask) -> list[Problem]:
+    """A window asked of a config that says it has none."""
+    if ask.window is None or config.section("window") != "none":
+        return []
+    return [
+        Problem(
+            "metadata.window is none: the config has no windows",
+            key="metadata.window",
+            file=config.name,
+            line=config.document.line_of("metadata.window"),
+            hint="leave --window out, or give metadata.window a size",
         )
-    if ask.idempotency_key is not None and not ask.idempotency_key.strip():
-        key = ask.idempotency_key
-        found.append(Problem(f"idempotency_key must be a non-empty string, got {key!r}"))
-    if ask.idempotency_key == AUTO and ask.window is None:
+    ]
+
+
+def _wrong(ask: Ask, target: str) -> list[Problem]:
+    """What is wrong with the key and the overlap that were asked of any plan, a config's or Python's."""
+    found, key = [], ask.idempotency_key
+    if key is not None and not is_text(key):
+        found.append(Problem(f"idempotency_key must be a non-empty string on one line, got {key!r}"))
+    if key == AUTO and ask.window is None:
         found.append(
             Problem(
                 "idempotency key auto needs a window, because the key is derived from it", hint="--window"
@@ -104,7 +114,7 @@ def problems(config: Config, ask: Ask) -> list[Problem]:
         )
     if ask.overlap not in (None, "allow", "refuse"):
         found.append(Problem(f"overlap must be allow or refuse, got {ask.overlap!r}"))
-    if ask.idempotency_key is not None and config.target_kind() != "ICEBERG":
+    if key is not None and target != "ICEBERG":
         found.append(
             Problem(
                 "a file target takes no idempotency key: every run replaces the file whole",
@@ -112,6 +122,11 @@ def problems(config: Config, ask: Ask) -> list[Problem]:
             )
         )
     return found
+
+
+def _refuse(found: list[Problem]) -> None:
+    if found:
+        raise ConfigError.from_problems(tuple(found))
 
 
 def window_of(config: Config, ask: Ask) -> Window | None:
@@ -127,8 +142,9 @@ def of_config(config: Config, plan: Plan, ask: Ask) -> Plan:
     """The plan of one window of a config.
 
     Raises:
-        ConfigError: The window is none.
+        ConfigError: The window or the key is none.
     """
+    _refuse(_windowless(config, ask))
     path = str(config.path or config.name or "")
     return keyed(plan, ask, section(config), str(config.metadata.get("id") or ""), path)
 
@@ -144,8 +160,9 @@ def keyed(plan: Plan, ask: Ask, said: Mapping[str, Any] | None = None, id: str =
         path: The config file, for messages.
 
     Raises:
-        ConfigError: The window is none.
+        ConfigError: The window or the key is none.
     """
+    _refuse(_wrong(ask, plan.write.kind))
     said = said or {}
     zone = str(said.get("timezone") or "UTC")
     window = None if ask.window is None else parse_window(ask.window, zone, ask.now)

@@ -11,7 +11,8 @@ from ldp_core import _duck
 from ldp_core._progress import SILENT
 from ldp_core._signals import heard
 from ldp_core.clock import Clock, system_clock
-from ldp_core.ids import new_id
+from ldp_core.errors import UsageError
+from ldp_core.ids import is_text, new_id
 from ldp_core.run._scratch import scratch_folder
 from ldp_core.run.observe import Part
 from ldp_core.spi import Keyed, Progress, RunContext
@@ -29,6 +30,9 @@ class RunOptions:
         run_id: uuid7 or any text; made when it is None.
         attempt: From 1.
         part: The workflow that the run is part of.
+
+    Raises:
+        UsageError: The run id or the attempt is none.
     """
 
     memory_limit: str | None = None
@@ -38,6 +42,12 @@ class RunOptions:
     run_id: str | None = None
     attempt: int = 1
     part: Part | None = None
+
+    def __post_init__(self) -> None:
+        if self.run_id is not None and not is_text(self.run_id):
+            raise UsageError(f"run_id must be a non-empty string on one line, got {self.run_id!r}")
+        if type(self.attempt) is not int or self.attempt < 1:
+            raise UsageError(f"attempt must be a whole number from 1, got {self.attempt!r}")
 
 
 @dataclass

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ldp_core import registry
 from ldp_core.config import Config
-from ldp_core.errors import PipelineNotFound
+from ldp_core.errors import ConfigError, PipelineNotFound
+from ldp_core.plan.keyed import CommitContext
 from ldp_core.run.pipeline import Pipeline
 from ldp_core.run.result import PipelineResult
 from ldp_core.run.runner import run
@@ -85,11 +88,14 @@ def run_config(
     Args:
         path_or_config: A JSON or YAML file, or a config.
         mode: A write mode that stands above the config's own.
-        options: ``memory_limit``, ``strict``, ``progress``, ``clock``, ``run_id`` and ``attempt``, as for
-            ``ldp_core.run.runner.run``; the generic route alone reads them.
+        options: ``window``, ``idempotency_key``, ``overlap``, ``adopt``, ``run_id``, ``attempt``,
+            ``memory_limit``, ``strict``, ``progress`` and ``clock``, as for ``ldp_core.run.runner.run``. A
+            registered class gets the first six as ``commit=``, where its ``run`` takes one; the rest is read
+            by the generic route alone.
 
     Raises:
-        ConfigError: The config has errors; carries them all.
+        ConfigError: The config has errors; carries them all. Or a window or a key is asked of a registered
+            class whose ``run`` takes no ``commit``.
         DataQualityError: A gate held the batch back; nothing was published.
         LDPError: Anything else that stopped the run; nothing was published.
     """
@@ -97,9 +103,32 @@ def run_config(
     source, target = config.source, config.target
     own = _own(source.get("format"), target.get("format"), source.get("engine"))
     if own is not None:
-        result: PipelineResult = own(config).run(mode)
-        return result
+        return _run_own(own(config), mode, options)
     return run(config, mode=mode, **options)
+
+
+def _run_own(route: Any, mode: str | None, options: Mapping[str, Any]) -> PipelineResult:
+    """Run a registered class. A window or a key is never dropped: without them each call would load again.
+
+    Raises:
+        ConfigError: It takes neither, and one is asked for.
+    """
+    asked = {
+        name: options[name]
+        for name, nothing in asdict(CommitContext()).items()
+        if options.get(name, nothing) != nothing
+    }
+    takes = inspect.signature(route.run).parameters
+    if asked and ("commit" in takes or any(one.kind is one.VAR_KEYWORD for one in takes.values())):
+        kept: PipelineResult = route.run(mode, commit=CommitContext(**asked))
+        return kept
+    if "window" in asked or "idempotency_key" in asked:
+        raise ConfigError(
+            f"{type(route).__name__}, the class registered for this route, loads no window and takes no key",
+            hint="give its run a parameter commit, a ldp_core.CommitContext, or leave them out",
+        )
+    result: PipelineResult = route.run(mode)
+    return result
 
 
 def _own(source_format: Any, target_format: Any, engine: Any) -> Any:
