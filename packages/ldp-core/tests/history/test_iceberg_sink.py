@@ -79,6 +79,14 @@ def test_a_failed_run_has_its_row(project: Project) -> None:
     assert row["rows_read"] is None
 
 
+def test_a_failed_run_of_the_command_writes_its_row_before_it_ends(project: Project) -> None:
+    path = project(observability=SINKS)
+    Path("r.csv").unlink()
+    ldp = Path(sys.executable).with_name("ldp")
+    assert subprocess.run([ldp, "run", path], capture_output=True, timeout=60, check=False).returncode == 1
+    assert [row["status"] for row in rows(RUNS)] == ["failed"]
+
+
 @needs_quality
 def test_one_row_a_check(project: Project) -> None:
     checks = [{"check": "range", "column": "fare", "min": 6}, {"check": "not_null", "columns": ["fare"]}]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +12,7 @@ from ldp_core._output import env_option, json_option, memory_option, note, print
 from ldp_core._window_options import window_options
 
 if TYPE_CHECKING:
+    from ldp_core.run.many import Outcome
     from ldp_core.run.result import PipelineResult
 
 
@@ -44,11 +47,8 @@ def run(
     from ldp_core.plan.find import find_configs
     from ldp_core.run.many import run_all
 
-    files = find_configs(configs)
-    loaded = [Config.from_file(file, env=env) for file in files]
-    alone = len(loaded) == 1
-    results: list[dict[str, Any]] = []
-    outcomes = run_all(
+    loaded = [Config.from_file(file, env=env) for file in find_configs(configs)]
+    runs = run_all(
         loaded,
         keep_going=keep_going,
         mode=mode,
@@ -57,6 +57,13 @@ def run(
         progress=progress(as_json=as_json),
         **asked,
     )
+    with closing(runs):  # an error leaves the loop early, and the batch of events has to end all the same
+        return _report(runs, as_json=as_json, alone=len(loaded) == 1)
+
+
+def _report(outcomes: Iterable[Outcome], *, as_json: bool, alone: bool) -> int:
+    """Print outcomes as they come; the exit code. The error of a config that is alone is raised."""
+    results: list[dict[str, Any]] = []
     code = 0
     for outcome in outcomes:
         results.append(outcome.to_dict())

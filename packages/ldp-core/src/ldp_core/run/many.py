@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +44,11 @@ class Outcome:
         return {"config": self.name, "status": "not_run"}
 
 
-def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: Any) -> Iterator[Outcome]:
-    """Run configs in order.
+def run_all(configs: Sequence[Config], *, keep_going: bool = False, **options: Any) -> Generator[Outcome]:
+    """Run configs in order, as one batch of events.
+
+    Who does not take every outcome closes it (``contextlib.closing``): the batch is written then, and at the
+    end of a process no thread can start any more that would write it.
 
     Args:
         configs: All are checked before the first one runs.
