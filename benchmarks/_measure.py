@@ -9,7 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+PACKAGES = ("ldp-core", "ldp-quality", "ldp-cli")
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,33 @@ def run(command: Sequence[str], cwd: Path, env: dict[str, str] | None = None) ->
 
 
 def ldp(*args: str) -> list[str]:
-    """The installed command beside this interpreter."""
-    return [str(Path(sys.executable).parent / "ldp"), *args]
+    """The command as a user has it: built wheels and what they need, nothing else, with bytecode."""
+    return [str(installed() / "bin" / "ldp"), *args]
+
+
+@cache
+def installed() -> Path:
+    """An environment of its own with the present code."""
+    root = Path(__file__).resolve().parent.parent
+    place = root / ".cache" / "bench" / "venv"
+    fresh = [part for name in PACKAGES for part in ("--reinstall-package", name)]
+    only = [
+        "--frozen",
+        "--quiet",
+        "--no-default-groups",
+        "--no-editable",
+        "--package",
+        "ldp-cli",
+        "--extra",
+        "s3",
+    ]
+    subprocess.run(
+        ["sh", "tools/uv", "sync", *only, *fresh, "--compile-bytecode", "--python", sys.executable],
+        cwd=root,
+        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(place)},
+        check=True,
+    )
+    return place
 
 
 def in_turn(ways: dict[str, Callable[[], Run]], runs: int) -> dict[str, list[Run]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import compileall
 import importlib
 import sys
 from pathlib import Path
@@ -20,8 +19,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    for source in Path(__file__).resolve().parent.parent.glob("packages/*/src"):
-        compileall.compile_dir(source, quiet=1)  # as an installed package has it
     for name in NAMES if args.name == "all" else (args.name,):
         importlib.import_module(f"bench_{name}").main(args.rows, args.runs)
 
