@@ -98,6 +98,19 @@ def test_preview_shows_rows_and_verdict_and_creates_nothing(
     assert sorted(Path.cwd().iterdir()) == files
 
 
+def test_preview_shows_the_rows_of_a_window(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    fresh = [{"check": "freshness", "column": "pickup_ts", "max_age_hours": 24}]
+    config = str(project(window={"size": "day", "column": "pickup_ts"}, quality=fresh))
+    assert main(["preview", config, "--window", "2026-08-02/2026-08-03", "--json"]) == 0
+    assert [row["ride_id"] for row in told(capsys)["rows"]] == [2, 3]
+    source = {"name": "rides", "format": "CSV", "path": "{window_start:r}.csv"}
+    config = str(project(source=source))
+    assert main(["preview", config]) == 1
+    assert "needs a window" in capsys.readouterr().err
+    assert main(["preview", config, "--window", "2026-08-02/2026-08-03"]) == 0
+    assert not Path("wh").exists()
+
+
 def test_preview_shows_drift_against_the_table(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(project())]) == 0
     snapshot = sorted(Path("wh").rglob("*"))

@@ -140,6 +140,7 @@ def test_a_path_is_filled_with_local_bounds() -> None:
     assert fill(path, window, "Europe/Paris") == "d/o_2026-08-01_02.csv"
     assert fill(path, window, "UTC") == "d/o_2026-07-31_01.csv"
     assert fill("d/{a,b}.csv", None, "UTC") == "d/{a,b}.csv"
+    assert fill("{window_start:%s_%%s_%%%s}", window, "Europe/Paris") == "1785535200_%s_%1785535200"
     with pytest.raises(
         ConfigError, match=r"has the placeholder .window_start:%Y-%m-%d., which needs a window"
     ):

@@ -20,6 +20,7 @@ from ldp_core._output import (
 @click.argument("config", metavar="CONFIG")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to print.")
 @click.option("--mode", metavar="MODE", help="append, overwrite or upsert, above the config's write_mode.")
+@click.option("--window", metavar="W", help="Only the rows of a window, as for ldp run.")
 @click.option("--strict", is_flag=True, help="Make what would be a warning about data an error.")
 @env_option
 @memory_option
@@ -28,6 +29,7 @@ def preview(
     config: str,
     limit: int,
     mode: str | None,
+    window: str | None,
     strict: bool,
     env: str | None,
     memory_limit: str | None,
@@ -39,11 +41,12 @@ def preview(
     block the run makes the exit code 3.
     """
     from ldp_core.config import Config
+    from ldp_core.plan.keyed import Ask
     from ldp_core.run.context import RunOptions
     from ldp_core.run.preview import preview as look
 
     options = RunOptions(memory_limit=memory_limit, strict=strict, progress=progress(as_json=as_json))
-    found = look(Config.from_file(config, env=env), limit, options, mode)
+    found = look(Config.from_file(config, env=env), limit, options, mode, Ask(window))
     if as_json:
         print_json(found.to_dict())
     else:

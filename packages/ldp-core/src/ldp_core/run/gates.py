@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from ldp_core import _duck
 from ldp_core.errors import DataQualityError
 from ldp_core.plan.stages import Check
-from ldp_core.spi import Batch, PreparedGate, Report, Verdict
+from ldp_core.spi import Batch, PreparedGate, Report, RunContext, Verdict
 
 MEMORY = "200MB"
 """What the engine may use to judge: twelve checks over 10M rows, one of them unique, are no slower for it."""
@@ -31,6 +32,11 @@ def judge(gates: Sequence[tuple[str, PreparedGate]], batch: Batch) -> dict[str, 
         return {}
     with _duck.at_most(batch.con, MEMORY):
         return {name: gate.judge(batch) for name, gate in gates}
+
+
+def measured_at(ctx: RunContext) -> datetime:
+    """What a check without a moment of its own measures from: the end of the window, else the present."""
+    return ctx.keyed.end if ctx.keyed and ctx.keyed.end else ctx.clock()
 
 
 def report_of(verdicts: dict[str, Verdict]) -> Report | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.config import Config
 from ldp_core.plan.build import build
+from ldp_core.plan.keyed import NOTHING, Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
@@ -67,7 +68,9 @@ class Preview:
         }
 
 
-def preview(config: Config, limit: int, options: RunOptions, mode: str | None = None) -> Preview:
+def preview(
+    config: Config, limit: int, options: RunOptions, mode: str | None = None, ask: Ask = NOTHING
+) -> Preview:
     """Read, transform and cast as a run would, and let the gates judge; write nothing, create nothing.
 
     Args:
@@ -75,15 +78,17 @@ def preview(config: Config, limit: int, options: RunOptions, mode: str | None = 
         limit: How many rows to give.
         options: How to run.
         mode: A write mode that stands above the config's own.
+        ask: The window of the run.
 
     Raises:
-        ConfigError: The config has errors.
+        ConfigError: The config has errors, or its path waits for a window.
         LDPError: The source cannot be read, or does not fit the target.
     """
-    plan = build(config, mode)
+    plan = build(config, mode, ask)
+    need_window(plan)
     warnings = Lines()
     prepared = gates.prepare(plan.checks)
-    with open_context(plan.base_dir, options, warnings) as ctx:
+    with open_context(plan.base_dir, options, warnings, plan.keyed) as ctx:
         session = plan.write.target.open(plan.write.spec, ctx, plan.write.mode)
         try:
             extract = open_source(plan, ctx, session)
@@ -119,5 +124,5 @@ def _look(plan: Plan, ctx: RunContext, resolved: Resolved, limit: int) -> tuple[
         rows=total,
         source_rows=total,
         ordered_sql="SELECT *, row_number() OVER () - 1 AS __row FROM ldp_preview",
-        now=ctx.clock(),
+        now=gates.measured_at(ctx),
     )

@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 LOADS = 4
 """How often a load begins on a table that others change under it."""
+_EMPTY = "where windows without rows are normal, metadata.window.empty: publish"
 
 
 def run(
@@ -203,7 +204,7 @@ def _load_once(
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
         if staged.rows == 0 and not (ctx.keyed and ctx.keyed.empty):
-            raise NoData(_nothing(plan, read, kept))
+            raise _nothing(plan, read, kept)
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
@@ -258,15 +259,18 @@ def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) 
         rows=staged.rows,
         source_rows=rows_read,
         ordered_sql=staged.ordered_sql,
-        now=ctx.keyed.end if ctx.keyed and ctx.keyed.end else ctx.clock(),
+        now=gates.measured_at(ctx),
     )
 
 
-def _nothing(plan: Plan, rows_read: int, rows_kept: int) -> str:
+def _nothing(plan: Plan, rows_read: int, rows_kept: int) -> NoData:
+    keyed = plan.keyed
+    window = Window(keyed.start, keyed.end) if keyed and keyed.start and keyed.end else None
     why = "the transforms left no row of" if rows_kept else "there is no row in"
     if rows_read and not rows_kept:
-        why = f"none of {rows_read} rows is in the window:"
-    return f"No data to write: {why} {plan.read.text}"
+        why = f"none of {rows_read} rows is in the window {window}:"
+    hint = _EMPTY if window and plan.write.kind == "ICEBERG" else None
+    return NoData(f"No data to write: {why} {plan.read.text}", hint=hint)
 
 
 def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged: Staged) -> dict[str, str]:

@@ -9,6 +9,7 @@ from ldp_core.window.calendar import zone_of
 from ldp_core.window.model import Window
 
 _PLACEHOLDER = re.compile(r"\{window_(start|end):([^{}]+)\}")
+_SECONDS = re.compile(r"(?<!%)((?:%%)*)%s")
 _BEGUN = re.compile(r"\{window_(start|end)(:?)(\}?)")
 
 
@@ -51,6 +52,8 @@ def fill(path: str, window: Window | None, zone: str) -> str:
     def shown(match: re.Match[str]) -> str:
         assert window is not None
         bound = window.start if match.group(1) == "start" else window.end
-        return bound.astimezone(zone_of(zone)).strftime(match.group(2))
+        # strftime's own %s reads the local time as one of this machine's zone.
+        layout = _SECONDS.sub(rf"\g<1>{int(bound.timestamp())}", match.group(2))
+        return bound.astimezone(zone_of(zone)).strftime(layout)
 
     return _PLACEHOLDER.sub(shown, path)
