@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ldp_core.commit.intervals import Interval, merged, one, windows
-from ldp_core.commit.ledger import MOST_KEYS, SINGLE, Ledger, Publish, Who, property_of, read, written
+from ldp_core.commit.ledger import MOST_KEYS, SINGLE, Ledger, OwnKey, Publish, Who, property_of, read, written
 from ldp_core.commit.lineage import Point
 from ldp_core.errors import LDPError
 from ldp_core.window import Window, iter_windows, midnight
@@ -86,7 +86,7 @@ def test_a_window_that_overlaps_a_published_one_is_found() -> None:
 
 
 def test_too_many_keys_of_ones_own_are_refused_with_the_way_out() -> None:
-    ledger = replace(EMPTY, keys=tuple((f"k{at}", 0, 0) for at in range(MOST_KEYS)))
+    ledger = replace(EMPTY, keys=tuple(OwnKey(f"k{at}", 0, 0) for at in range(MOST_KEYS)))
     recent = tuple(Publish(f"r{at}", None, (Point(at, at),)) for at in range(SINGLE))
     with pytest.raises(LDPError, match="more than 2000 keys") as caught:
         replace(ledger, recent=recent).recorded(Publish("new", None, (Point(99, 99),)), "u")

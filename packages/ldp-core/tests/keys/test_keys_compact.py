@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from ldp_core.commands.keys import keys
-from ldp_core.commit.ledger import MOST_KEYS, Ledger, property_of, read, written
+from ldp_core.commit.ledger import MOST_KEYS, Ledger, OwnKey, property_of, read, written
 from ldp_core.errors import LDPError
+from ldp_core.window import Window
 
 OLD = 1_577_836_800_000  # 2020-01-01
 
@@ -22,7 +23,7 @@ def ledger(lake: Any) -> Ledger:
 def with_keys(lake: Any, *more: tuple[str, int, int]) -> None:
     """Folded keys of long ago, whose snapshots have expired."""
     known = ledger(lake)
-    changed = replace(known, keys=(*known.keys, *more))
+    changed = replace(known, keys=(*known.keys, *(OwnKey(*item) for item in more)))
     lake.spoil(written(changed)[property_of("rides")])
 
 
@@ -50,6 +51,20 @@ def test_single_publishes_are_folded(lake: Any) -> None:
     assert state(lake, "--window", "2026-08-03/2026-08-04") == "published"
     assert state(lake, "--key", "mine") == "published"
     assert "nothing has to be written" in lake.run(keys, "compact", "rides.json", "--yes")
+
+
+def test_a_window_that_was_loaded_under_a_key_of_ones_own_is_never_forgotten(lake: Any) -> None:
+    lake.load(lake.day(0), key="mine")
+    lake.load(lake.day(5))
+    compact(lake, "--yes")
+    text = lake.run(keys, "show", "rides.json")
+    assert f"mine ({lake.day(0)})" in text
+    longer = Window(lake.day(0).start, lake.day(1).end)
+    assert list(ledger(lake).overlapping(longer)) == [lake.day(0)]
+    lake.spoil("{")
+    lake.json(keys, "rebuild", "rides.json", "--yes")
+    compact(lake, "--yes")
+    assert list(ledger(lake).overlapping(longer)) == [lake.day(0)]
 
 
 def test_keys_of_ones_own_are_forgotten_by_their_date(lake: Any) -> None:

@@ -56,6 +56,8 @@ def test_one_window_or_key_is_one_answer(lake: Any) -> None:
     assert one(lake, "--key", "mine")["state"] == "published"
     assert one(lake, "--key", published["key"])["state"] == "published"
     assert one(lake, "--key", "other")["state"] == "free"
+    for nothing in (["--window", ""], ["--key", ""], ["--key", " "]):
+        assert "must be" in str(lake.fails(keys, "show", "rides.json", *nothing))
     text = lake.run(keys, "show", "rides.json", "--window", "2026-08-09/2026-08-10")
     assert text == f"free: window {DAY.format(9, 10)} of rides\n"
     error = lake.fails(keys, "show", "rides.json", "--window", "2026-08-01/2026-08-02", "--key", "x")

@@ -35,6 +35,7 @@ def test_a_preview_tells_rows_files_and_keys_and_changes_nothing(lake: Any) -> N
     assert body["from_snapshot_id"] == str(ids[2])
     assert (body["before"], body["after"]) == ({"rows": 3, "files": 3}, {"rows": 1, "files": 1})
     assert [item["snapshot_id"] for item in body["undone"]] == [str(ids[2]), str(ids[1])]
+    assert body["undone"][0]["window"] == str(lake.day(2))
     freed = {"pipeline": "rides", "windows": ["2026-08-02T00:00:00Z/2026-08-04T00:00:00Z:day"]}
     assert body["freed"] == [{**freed, "window_count": 2, "keys": []}]
     assert (body["committed"], lake.head()) == (False, ids[2])

@@ -96,7 +96,13 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
         "recent": [_publish(ledger, item) for item in ledger.recent],
         "windows": [_interval(ledger, item) for item in ledger.windows],
         "keys": [
-            {"key": key, "published": instant(at), "config": _who(ledger, n)} for key, n, at in ledger.keys
+            {
+                "key": own.key,
+                "window": str(own.window) if own.window else None,
+                "published": instant(own.at),
+                "config": _who(ledger, own.who),
+            }
+            for own in ledger.keys
         ],
         "off": [_publish(ledger, item) for item in ledger.off],
         "configs": [

@@ -36,14 +36,18 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     """Whether a window or a key is published.
 
     Raises:
+        UsageError: The key is none.
         KeysUnknown: Nobody can tell.
     """
     from ldp_core.commit.lookup import find
-    from ldp_core.errors import TableNotFound
+    from ldp_core.errors import TableNotFound, UsageError
+    from ldp_core.ids import is_text
     from ldp_core.window.parse import parse_window
 
     owner = place.owner
-    asked = parse_window(window, owner.zone) if window else None
+    if key is not None and not is_text(key):
+        raise UsageError(f"--key must be a non-empty string on one line, got {key!r}")
+    asked = parse_window(window, owner.zone) if window is not None else None
     made = owner.blank("").key_of(asked) if asked else str(key)
     body: dict[str, Any] = {
         "table": place.found.label,
@@ -103,15 +107,20 @@ def _details(item: dict[str, Any]) -> list[str]:
     made += [f"  folded: {w['window']}, {w['count']} x {w['size']}" for w in item["windows"]]
     if item["keys"]:
         made.append(f"  own keys, folded: {len(item['keys'])}")
-        made += [f"    {own['key']}  {own['published'] or 'no date'}" for own in item["keys"]]
+        made += [f"    {own['key']}{_of(own)}  {own['published'] or 'no date'}" for own in item["keys"]]
     for label in ("recent", "off"):
         made += [f"  {'off main' if label == 'off' else label}:"] if item[label] else []
         for one in item[label]:
-            name = f"key {one['key']}" if one["own_key"] else one["window"]
+            name = f"key {one['key']}{_of(one)}" if one["own_key"] else one["window"]
             last = one["snapshot_ids"][-1] if one["snapshot_ids"] else "unknown"
             run = f", run {one['run']}, attempt {one['attempt']}" if one["run"] else ""
             made.append(f"    {name}  snapshot {last}{run}")
     return made
+
+
+def _of(own: dict[str, Any]) -> str:
+    """The window that was loaded under a key of one's own."""
+    return f" ({own['window']})" if own["window"] else ""
 
 
 def _state(view: TableView, pipeline: str) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _listed(view: TableView, key: str, shown: set[str]) -> list[dict[str, Any]]:
     for ledger in read_all(view.properties):
         single = [(item.key, item.window) for item in ledger.recent]
         tiled = [(ledger.key_of(w), w) for interval in ledger.windows for w in windows(interval)]
-        others = [(item[0], None) for item in ledger.keys]
+        others = [(own.key, own.window) for own in ledger.keys]
         for own, window in (*single, *tiled, *others):
             if own.startswith(key) and own not in shown:
                 text = str(window) if window is not None else None

@@ -139,9 +139,9 @@ def compact(config: str, before: str | None, yes: bool, env: str | None, as_json
             {
                 "pipeline": place.owner.pipeline,
                 "singly": {"before": len(made.before.recent), "after": len(made.ledger.recent)},
-                "forgotten": [{"key": key, "published": instant(at)} for key, _, at in made.forgotten],
-                "kept_by_snapshots": [key for key, *_ in made.told],
-                "undated": [key for key, *_ in made.undated],
+                "forgotten": [{"key": own.key, "published": instant(own.at)} for own in made.forgotten],
+                "kept_by_snapshots": [own.key for own in made.told],
+                "undated": [own.key for own in made.undated],
                 "changes": made.changes,
                 "committed": done is not None,
                 "snapshot_id": snapshot,

@@ -86,7 +86,9 @@ def _body(place: Place, back: Back, done: Published | None) -> dict[str, Any]:
 def _undone(snap: Snap) -> dict[str, Any]:
     from ldp_core.commands._keys import instant
     from ldp_core.commit.summaries import KEY, RUN, WINDOW
+    from ldp_core.window.parse import parse_window
 
+    bounds = snap.summary.get(WINDOW)
     return {
         "snapshot_id": str(snap.id),
         "committed_at": instant(snap.at),
@@ -95,7 +97,7 @@ def _undone(snap: Snap) -> dict[str, Any]:
         "deleted_records": _number(snap, "deleted-records"),
         "run_id": snap.summary.get(RUN),
         "key": snap.summary.get(KEY),
-        "window": snap.summary.get(WINDOW),
+        "window": str(parse_window(bounds)) if bounds else None,
     }
 
 

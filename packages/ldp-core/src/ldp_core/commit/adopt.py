@@ -61,5 +61,5 @@ def _renamed(ledger: Ledger, number: int, claim: Claim) -> Ledger:
         recent=tuple(replace(item, who=numbers.get(item.who, item.who)) for item in ledger.recent),
         off=tuple(replace(item, who=numbers.get(item.who, item.who)) for item in ledger.off),
         windows=merged(replace(item, who=numbers.get(item.who, item.who)) for item in ledger.windows),
-        keys=tuple((key, numbers.get(who, who), at) for key, who, at in ledger.keys),
+        keys=tuple(own._replace(who=numbers.get(own.who, own.who)) for own in ledger.keys),
     )

@@ -62,10 +62,10 @@ def compacted(view: TableView, who: Owner, before: int | None = None) -> Compact
     ledger = absorbed(view, ledger)
     small = folded(ledger, 0)
     carried = {found.key for snap in view.snapshots.values() if (found := told(view, snap))}
-    old = [item for item in small.keys if before is not None and 0 < item[2] < before]
-    kept = tuple(item for item in old if item[0] in carried)
-    forgotten = tuple(item for item in old if item[0] not in carried)
-    undated = tuple(item for item in small.keys if before is not None and item[2] == 0)
+    old = [item for item in small.keys if before is not None and 0 < item.at < before]
+    kept = tuple(item for item in old if item.key in carried)
+    forgotten = tuple(item for item in old if item.key not in carried)
+    undated = tuple(item for item in small.keys if before is not None and item.at == 0)
     keys = tuple(item for item in small.keys if item not in forgotten)
     after = replace(small, windows=merged(small.windows), keys=keys)
     return Compacted(ledger, after, forgotten, kept, undated)

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from ldp_core.commit.intervals import Interval, merged, moment, one, ticks
 from ldp_core.commit.lineage import Point
@@ -78,8 +78,20 @@ class Publish:
     at: int = 0
 
 
-OwnKey: TypeAlias = tuple[str, int, int]
-"""A folded key that no window gives: the key, its owner, and when it was published (as ``Publish.at``)."""
+class OwnKey(NamedTuple):
+    """A folded key that no window gives.
+
+    Attributes:
+        key: The key.
+        who: The config, as ``Ledger.who`` numbers them.
+        at: When it was published, as ``Publish.at``.
+        window: What was loaded under it, if that was a window: an append may not overlap it.
+    """
+
+    key: str
+    who: int
+    at: int
+    window: Window | None = None
 
 
 @dataclass(frozen=True)
@@ -126,13 +138,14 @@ class Ledger:
         """Who published a folded key; None when it is not folded."""
         if window is not None and self.key_of(window) == key:
             return next((item.who for item in self.windows if item.holds(window)), None)
-        return next((who for own, who, _ in self.keys if own == key), None)
+        return next((own.who for own in self.keys if own.key == key), None)
 
     def overlapping(self, window: Window) -> Iterator[Window]:
         """Published windows that share time with a window and are not equal to it."""
-        for publish in self.recent:
-            if publish.window is not None and publish.window != window and publish.window.overlaps(window):
-                yield publish.window
+        singly = [one.window for one in self.recent] + [own.window for own in self.keys]
+        for other in singly:
+            if other is not None and other != window and other.overlaps(window):
+                yield other
         for item in self.windows:
             if item.overlaps(window) and not item.holds(window):
                 yield item.touched(window)
@@ -207,7 +220,7 @@ def written(ledger: Ledger) -> dict[str, str]:
         "lost": [_point(point) for point in ledger.lost],
         "folded": _point(ledger.folded),
         "windows": [[item.start, item.end, item.step, item.zone, item.who] for item in ledger.windows],
-        "keys": [list(item) for item in ledger.keys],
+        "keys": [[*own[:3], *([_bounds(own.window)] if own.window else [])] for own in ledger.keys],
     }
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
     return {VERSION_PROPERTY: str(VERSION), property_of(ledger.pipeline): text}
@@ -224,14 +237,14 @@ def folded(ledger: Ledger, keep: int) -> Ledger:
     if not surplus:
         return ledger
     derived = [item for item in surplus if ledger.derived(item)]
-    others = [(item.key, item.who, item.at) for item in surplus if item not in derived]
-    known = {key for key, _, _ in ledger.keys}
+    others = [OwnKey(item.key, item.who, item.at, item.window) for item in surplus if item not in derived]
+    known = {own.key for own in ledger.keys}
     return replace(
         ledger,
         recent=ledger.recent[len(surplus) :],
         folded=surplus[-1].points[-1],
         windows=merged([*ledger.windows, *(one(i.window, ledger.zone, i.who) for i in derived if i.window)]),
-        keys=(*ledger.keys, *(item for item in others if item[0] not in known)),
+        keys=(*ledger.keys, *(own for own in others if own.key not in known)),
     )
 
 
@@ -269,7 +282,7 @@ def _read(name: str, text: str) -> Ledger:
             anchor=_point_of(body["anchor"]),
             folded=_point_of(body["folded"]),
             windows=tuple(Interval(*item) for item in body["windows"]),
-            keys=tuple((str(key), int(who), int(at)) for key, who, at in body["keys"]),
+            keys=tuple(map(_own, body["keys"])),
             who=tuple(Who(*item) for item in body["who"]),
             zone=body["zone"],
         )
@@ -304,7 +317,7 @@ def _single(ledger: Ledger, publish: Publish) -> list[Any]:
     derived = ledger.derived(publish)
     return [
         None if derived else publish.key,
-        [ticks(window.start), ticks(window.end)] if window else None,
+        _bounds(window),
         [_point(point) for point in publish.points],
         publish.who,
         publish.run,
@@ -313,8 +326,21 @@ def _single(ledger: Ledger, publish: Publish) -> list[Any]:
     ]
 
 
+def _own(item: list[Any]) -> OwnKey:
+    key, who, at, *bounds = item
+    return OwnKey(str(key), int(who), int(at), *map(_window, bounds))
+
+
+def _bounds(window: Window | None) -> list[int] | None:
+    return [ticks(window.start), ticks(window.end)] if window else None
+
+
+def _window(bounds: list[int] | None) -> Window | None:
+    return Window(moment(bounds[0]), moment(bounds[1])) if bounds else None
+
+
 def _publish(ledger: Ledger, item: list[Any]) -> Publish:
     key, bounds, points, who, run, attempt, *at = item
-    window = Window(moment(bounds[0]), moment(bounds[1])) if bounds else None
+    window = _window(bounds)
     made = key if window is None or key is not None else ledger.key_of(window)
     return Publish(str(made), window, tuple(map(_known_point, points)), who, run, attempt, *at)

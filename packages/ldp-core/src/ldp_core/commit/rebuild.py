@@ -193,7 +193,7 @@ def _without(ledger: Ledger, no: dict[str, Window | None]) -> Ledger:
         ledger,
         recent=tuple(item for item in ledger.recent if item.key not in no),
         windows=merged(tiles),
-        keys=tuple(item for item in ledger.keys if item[0] not in no),
+        keys=tuple(own for own in ledger.keys if own.key not in no),
     )
 
 

@@ -221,7 +221,7 @@ def gone(before: Ledger | None, after: Ledger | None) -> Freed | None:
 def _held(ledger: Ledger) -> tuple[set[Window], set[str]]:
     tiles = {window for item in ledger.windows for window in windows(item)}
     tiles |= {item.window for item in ledger.recent if item.window and ledger.derived(item)}
-    keys = {key for key, *_ in ledger.keys}
+    keys = {own.key for own in ledger.keys}
     return tiles, keys | {item.key for item in ledger.recent if not ledger.derived(item)}
 
 

@@ -232,8 +232,8 @@ def _unfolded(ledger: Ledger) -> Iterator[Publish]:
     for item in ledger.windows:
         for window in windows(item):
             yield Publish(ledger.key_of(window), window, (), item.who)
-    for key, number, at in ledger.keys:
-        yield Publish(key, None, (), number, at=at)
+    for own in ledger.keys:
+        yield Publish(own.key, own.window, (), own.who, at=own.at)
 
 
 def _aside(view: TableView, ledger: Ledger, others: list[Ledger]) -> tuple[Ledger, list[Publish]]:
