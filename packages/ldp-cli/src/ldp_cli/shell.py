@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -16,6 +17,16 @@ from ldp_cli.root import root
 
 INTERRUPTED = 130
 TRACEBACK = "run with -v for the traceback"
+REMEDIES = {
+    errno.ENOSPC: "make room and run it again",
+    errno.EDQUOT: "make room and run it again",
+    errno.EACCES: "let this user read and write there",
+    errno.EPERM: "let this user read and write there",
+    errno.EROFS: "write to another place, or make this one writable",
+    errno.EISDIR: "move the folder away that stands in a file's place",
+    errno.ENOTDIR: "move the file away that stands in a folder's place",
+}
+"""What to do about errors of the file system that no command foresees."""
 
 
 class _Signals:
@@ -78,6 +89,10 @@ def _as_ldp_error(error: Exception) -> LDPError:
         return UsageError(_uncapitalised(error.format_message()), hint=f"see {command} --help")
     if isinstance(error, click.ClickException):
         return LDPError(error.format_message())
+    if isinstance(error, OSError) and error.errno in REMEDIES:
+        where = f": {error.filename}" if error.filename else ""
+        text = _uncapitalised(os.strerror(error.errno)) + where
+        return LDPError(text, hint=REMEDIES[error.errno], retriable=True)
     first = (str(error).strip().splitlines() or [""])[0]
     name = type(error).__name__
     text = f"{name}: {first}" if first else name

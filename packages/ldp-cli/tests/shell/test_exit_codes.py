@@ -35,6 +35,10 @@ def fail(ctx, kind, as_json):
         raise SourceNotFound("no such file: x.csv")
     if kind == "os":
         open("/no/such/file")
+    if kind == "full":
+        raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+    if kind == "readonly":
+        raise OSError(30, "Read-only file system", "wh/nyc")
     if kind == "library":
         raise ValueError("what it is\\nand more")
     if kind == "secret":
@@ -98,6 +102,12 @@ def fake(site: Any) -> Any:
             "ldp: error: FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'"
             " (run with -v for the traceback)\n",
         ),
+        ("full", 1, "ldp: error: no space left on device; make room and run it again\n"),
+        (
+            "readonly",
+            1,
+            "ldp: error: read-only file system: wh/nyc; write to another place, or make this one writable\n",
+        ),
         ("library", 1, "ldp: error: ValueError: what it is (run with -v for the traceback)\n"),
         ("sla", 2, ""),
         ("abort", 130, "ldp: interrupted\n"),
@@ -118,6 +128,7 @@ def test_exit_table(fake: Any, ldp: Callable[..., Any], kind: str, code: int, er
         (["fail", "source"], {"code": "source_not_found", "retriable": True}),
         (["fail", "gate"], {"code": "data_quality"}),
         (["fail", "os"], {"code": "error", "hint": "run with -v for the traceback", "retriable": True}),
+        (["fail", "full"], {"code": "error", "hint": "make room and run it again", "retriable": True}),
         (["fail", "fine", "extra"], {"code": "usage"}),
         (["nope"], {"code": "usage", "message": "no command is called 'nope'"}),
     ],

@@ -74,6 +74,20 @@ def test_each_call_fails_once(tmp_path: Path, error: type[Exception], race: bool
         before = seen
 
 
+def test_a_file_that_is_written_in_part_does_not_stay(tmp_path: Path) -> None:
+    cat, _ = setup(tmp_path, race=False)
+    files = [at for at, name in enumerate(calls_of(tmp_path, race=False)) if name == "new_output"]
+    assert len(files) == 3
+    for number in files[:2]:  # the manifest and its list
+        with faults(Plan(number, "half", OSError)), pytest.raises(OSError, match="injected"):
+            append(load_base(cat, NAME), f"r{number}", [1], policy=QUICK)
+        assert not orphans(load_base(cat, NAME)), number
+    with faults(Plan(files[2], "half", OSError)):  # the table's metadata: the commit is tried again
+        append(load_base(cat, NAME), "r", [1], policy=QUICK)
+    assert not orphans(load_base(cat, NAME))
+    assert ids(cat) == [0, 1]
+
+
 def test_a_creation_whose_answer_is_lost_happens_once(tmp_path: Path) -> None:
     for number, when in itertools.product(range(8), ("before", "after")):
         cat = FaultyCatalog("nyc", tmp_path / f"{number}{when}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.commit import stage as stage_module
+from ldp_core.commit._store import Store
 from ldp_core.commit.base import load_base
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.publish import publish
@@ -57,6 +59,21 @@ def test_the_manifest_stands_before_the_first_file(tmp_path: Path) -> None:
         assert stage.folder.endswith(body["folder"])
         names = {stage.new_file(".parquet") for _ in range(100)}
         assert len(names) == 100
+
+
+def test_a_full_disk_is_told_with_the_place_and_leaves_no_part_of_a_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    place = tmp_path / "staged" / "r1.json"
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        Store().write(str(place), b"{}")
+    assert caught.value.filename == str(place)
+    assert list(place.parent.iterdir()) == []
 
 
 def test_leaving_without_publishing_removes_all(tmp_path: Path) -> None:

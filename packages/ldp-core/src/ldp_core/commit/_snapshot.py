@@ -93,8 +93,8 @@ def prepare(
         extra={**keys, **change.summary},
     )
     snapshot = _snapshot(metadata, manifests.snapshot_id, list_path, schema.schema_id, summary)
+    manifests.written.append(list_path)  # first: a full disk leaves a part of it behind
     _write_list(base, snapshot, chosen, list_path)
-    manifests.written.append(list_path)
     used = {manifest.manifest_path for manifest in chosen} & set(manifests.written)
     more = extra or Extra()
     needed, done = requirements(base, more.absent), updates(base, change, snapshot, more)

@@ -172,6 +172,11 @@ def _write_local(path: Path, content: bytes) -> None:
             if attempt == 4:
                 raise
             continue
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            error.filename = error.filename or str(path)  # a full disk names no file
+            raise
         return
 
 

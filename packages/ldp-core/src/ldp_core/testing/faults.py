@@ -1,4 +1,4 @@
-"""A catalog and its files that fail on demand: before a call, or after it with the answer lost."""
+"""A catalog and its files that fail on demand: before a call, in it, or after it with the answer lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 
 from ldp_core.catalogs.sqlite import LocalIcebergCatalog
 
-When = Literal["before", "after"]
+When = Literal["before", "after", "half"]
 
 
 @dataclass
@@ -20,7 +20,8 @@ class Plan:
 
     Attributes:
         index: The call that fails, counted from 0; None lets all pass.
-        when: ``before``: the call does nothing; ``after``: it takes effect and its answer is lost.
+        when: ``before``: the call does nothing; ``after``: it takes effect and its answer is lost; ``half``:
+            as after, and a file to write stays behind in part, as on a full disk.
         error: What is raised.
         times: How many calls from ``index`` on fail; those that a failing call makes itself do not count.
         calls: The names of the calls made so far.
@@ -44,7 +45,10 @@ class Plan:
             raise self.error(f"injected before {name}")
         self._taking_effect = True
         try:
-            function(*args, **kwargs)
+            made = function(*args, **kwargs)
+            if self.when == "half" and name == "new_output":
+                with made.create() as stream:
+                    stream.write(b"half")
         finally:
             self._taking_effect = False
         raise self.error(f"injected after {name}")
