@@ -101,6 +101,12 @@ def test_a_placeholder_in_any_other_key(write: Write, capsys: Any, parts: dict[s
     assert "works in metadata.source.path alone" in found[key]
 
 
+def test_a_placeholder_that_no_window_can_fill(write: Write, capsys: Any) -> None:
+    write({"path": "d/{window_start:%Y}.csv"}, window="none")
+    [found] = refused(capsys)
+    assert "metadata.window is none" in found["message"]
+
+
 def test_a_placeholder_in_a_description_is_text(write: Write, capsys: Any) -> None:
     write(docs={"description": "of {window_start:%Y-%m-%d}"}, **{"x-note": "{window_start:%Y}"})
     assert main(["plan", "c.json"]) == 0

@@ -88,9 +88,7 @@ def test_a_file_outside_need_not_even_be_there(lake: MakeLake) -> None:
 def test_an_empty_window_replaces_its_rows_by_nothing_where_the_config_says_so(lake: MakeLake) -> None:
     one = lake()
     one.load([(1, at(1)), (2, at(2))], None, "append")
-    with pytest.raises(
-        NoData, match=r"none of 1 rows is in the window 2026-08-01T00.*empty: publish"
-    ):
+    with pytest.raises(NoData, match=r"none of 1 rows is in the window 2026-08-01T00.*empty: publish"):
         one.load([(9, at(3))], day(1), said={"empty": "error"})
     assert one.rows() == [(1, at(1)), (2, at(2))]
     result = one.load([(9, at(3))], day(1))

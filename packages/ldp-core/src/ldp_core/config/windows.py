@@ -30,6 +30,12 @@ def window_problems(config: Config) -> Iterator[Problem]:
     wrong = problem(path)
     if wrong is not None:
         yield Problem(wrong, key=PATH)
+    if placeholders(path) and config.metadata.get("window") == "none":
+        yield Problem(
+            f"has the placeholder {placeholders(path)[0]}, and metadata.window is none: nothing fills it",
+            key=PATH,
+            hint="give metadata.window a size, or leave it out",
+        )
     for name, value in config.metadata.items():
         if name != "docs" and not name.startswith("x-"):
             yield from _elsewhere(value, f"metadata.{name}")
