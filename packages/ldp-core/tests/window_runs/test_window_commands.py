@@ -241,6 +241,20 @@ def test_a_duckdb_source_hands_over_the_rows_of_the_window_alone(
     assert seen == [24]
 
 
+def test_a_table_that_was_renamed_keeps_its_windows(lake: MakeLake, load: Load, capsys: Any) -> None:
+    one, day, target = lake(), "2026-08-01/2026-08-02", {"name": "trips"}
+    one.source([(1, datetime(2026, 8, 1, 8)), (2, datetime(2026, 8, 2, 8))])
+    load(one, day)
+    one.table().table().catalog.rename_table(("nyc", "rides"), ("nyc", "trips"))
+    assert load(one, day, target=target)["status"] == "skipped_duplicate"
+    assert main(["keys", "show", str(one.config("append", target=target)), "--window", day]) == 0
+    assert capsys.readouterr().out.startswith("published")
+    load(one, "2026-08-01/2026-08-03", code=1, target=target)
+    for status in ("published", "skipped_duplicate"):
+        assert load(one, "2026-08-02/2026-08-03", target=target)["status"] == status
+    assert load(one, day, target=target)["status"] == "skipped_duplicate"
+
+
 def test_a_file_target_takes_the_rows_of_the_window(lake: MakeLake, load: Load) -> None:
     one = lake()
     one.source([(1, datetime(2026, 8, 1)), (2, datetime(2026, 8, 2)), (3, None)])

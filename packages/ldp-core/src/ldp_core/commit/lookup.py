@@ -63,6 +63,8 @@ def find(view: TableView, pipeline: str, key: str, window: Window | None = None)
     own = read(view.properties, pipeline)
     if own is not None and (own.lost or own.uuid != view.uuid):
         verified(view, pipeline)  # Keys may be missing in it; that one is does not say that it is free.
+    if own is not None and window is not None and (former := own.key_of(window)) != key:
+        return find(view, pipeline, former, window)  # The table was renamed: its windows had other keys.
     return None
 
 
