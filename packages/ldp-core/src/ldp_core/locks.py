@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ldp_core.errors import CommitConflict
+
+logger = logging.getLogger("ldp_core")
+PATIENCE = 5.0
+"""Seconds of waiting after which somebody who watches is told why nothing happens."""
 
 
 @contextmanager
@@ -26,7 +31,13 @@ def file_lock(path: Path, *, what: str, timeout: float = 300) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(str(path))
     try:
-        lock.acquire(timeout=timeout)
+        try:
+            lock.acquire(timeout=min(timeout, PATIENCE))
+        except Timeout:
+            if timeout <= PATIENCE:
+                raise
+            logger.warning("%s is being written by another process; waiting for up to %g s", what, timeout)
+            lock.acquire(timeout=timeout - PATIENCE)
     except Timeout as error:
         raise CommitConflict(
             f"{what} is being written by another process for more than {timeout:g} s",
