@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from ldp_quality.checks.temporal import MaxGap, MaxSkew, Monotonic, RateBelow
     from ldp_quality.checks.unique import Unique
     from ldp_quality.checks.volume import RowCount
-    from ldp_quality.config import checks_from_config
+    from ldp_quality.config import checks_from_config, rules_from_config
     from ldp_quality.engine import run_checks
     from ldp_quality.result import CheckResult, QualityReport
+    from ldp_quality.rule import Rule
 
 __all__ = [
     "AcceptedValues",
@@ -32,9 +33,11 @@ __all__ = [
     "RateBelow",
     "Regex",
     "RowCount",
+    "Rule",
     "SchemaHas",
     "Unique",
     "checks_from_config",
+    "rules_from_config",
     "run_checks",
 ]
 
@@ -47,9 +50,10 @@ _HOMES = {
     "checks.temporal": ("MaxGap", "MaxSkew", "Monotonic", "RateBelow"),
     "checks.unique": ("Unique",),
     "checks.volume": ("RowCount",),
-    "config": ("checks_from_config",),
+    "config": ("checks_from_config", "rules_from_config"),
     "engine": ("run_checks",),
     "result": ("CheckResult", "QualityReport"),
+    "rule": ("Rule",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import ConfigError
 
 from ldp_quality.expr import NONE, Aggregate
+from ldp_quality.grade import NOT_RUN, PASS
 from ldp_quality.instants import moment_ns
 from ldp_quality.plan import CannotEvaluate, Context, Executor, Facts, Plan, Search
 from ldp_quality.result import CheckResult, QualityReport
+from ldp_quality.rule import Rule, rule_of
 
 if TYPE_CHECKING:
     from ldp_quality.checks.base import Check
@@ -21,14 +23,14 @@ _COUNT = Aggregate("count")
 
 
 def run_checks(
-    df: Any, checks: Iterable[Check], context: Mapping[str, Any] | Context | None = None
+    df: Any, checks: Iterable[Check | Rule], context: Mapping[str, Any] | Context | None = None
 ) -> QualityReport:
     """Judge rows in memory.
 
     Args:
         df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, or a DuckDB relation. A reader
             and a relation are read once, in bounded memory.
-        checks: What must be true of it.
+        checks: What must be true of it; a check alone fails where a row breaks it.
         context: ``source_rows`` (for ``row_count`` with ``equals: source``) and ``now`` (for ``freshness``).
 
     Raises:
@@ -67,7 +69,7 @@ def _moment(now: Any) -> datetime | None:
 class _Trial:
     """One check on its way to a result."""
 
-    check: Check
+    rule: Rule
     plan: Plan
     facts: Facts = field(default_factory=lambda: Facts(0))
     result: CheckResult | None = None
@@ -86,21 +88,48 @@ class _Trial:
         metrics = (
             {"error": "CannotEvaluate"} if rows is None else {"row_count": rows, "error": "CannotEvaluate"}
         )
-        self.result = CheckResult(self.check.label, False, f"could not be evaluated: {error}", 0, metrics)
+        details = f"could not be evaluated: {error}"
+        self.result = CheckResult(self.rule.check.label, False, details, 0, metrics, status=NOT_RUN)
 
     def judge(self) -> None:
         self.result = self.plan.finish(self.facts)
 
 
-def evaluate(checks: Sequence[Check], rows: Executor, context: Context) -> QualityReport:
-    """Judge the rows of an executor."""
-    trials = [_Trial(check, check.compile(rows.columns, context)) for check in checks]
+def evaluate(checks: Sequence[Check | Rule], rows: Executor, context: Context) -> QualityReport:
+    """Judge the rows of an executor: those without a condition in one pass, then those of each condition."""
+    trials = [_Trial(rule, rule.check.compile(rows.columns, context)) for rule in map(rule_of, checks)]
+    for where in dict.fromkeys(trial.rule.where for trial in trials):
+        _evaluate([trial for trial in trials if trial.rule.where == where], rows)
+    return QualityReport(tuple(_graded(trial) for trial in trials))
+
+
+def _evaluate(trials: Sequence[_Trial], rows: Executor) -> None:
+    """Judge the rules of one condition."""
+    scope = trials[0].rule.scope
+    if scope is not None:
+        try:
+            rows = rows.narrowed(scope)
+        except CannotEvaluate as error:
+            for trial in trials:
+                trial.fail(CannotEvaluate(f"where {scope.sql!r}: {error}"), None)
+            return
     _shared_pass(trials, rows)
     for trial in trials:
         if trial.result is None:
             _own_pass(trial, rows)
     _find_samples([trial for trial in trials if trial.result and not trial.result.passed], rows)
-    return QualityReport(tuple(trial.result for trial in trials if trial.result is not None))
+
+
+def _graded(trial: _Trial) -> CheckResult:
+    """The result with its status, and what it covered."""
+    result, grade = trial.result, trial.rule.grade
+    assert result is not None
+    if result.status == NOT_RUN:
+        return replace(result, where=trial.rule.where)
+    rows = int(result.metrics.get("row_count") or 0)
+    status = grade.status(result.passed, result.failing_rows, rows)
+    details = f"{result.details}; {grade}" if grade.tolerant and not result.passed else result.details
+    return replace(result, passed=status == PASS, status=status, details=details, where=trial.rule.where)
 
 
 def _shared_pass(trials: Sequence[_Trial], rows: Executor) -> None:

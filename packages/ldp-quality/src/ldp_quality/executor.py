@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import ident
@@ -42,6 +42,20 @@ class DuckDBExecutor:
         while any(name.lower().startswith(prefix) for name in self.columns):
             prefix = f"_{prefix}"
         object.__setattr__(self, "_prefix", prefix)
+
+    def narrowed(self, scope: Holds) -> DuckDBExecutor:
+        """Only the rows for which a condition of the user is true; they keep their numbers."""
+        missing = [name for name in scope.columns if name not in self.columns]
+        if missing:
+            raise CannotEvaluate(f"missing column(s) {missing}; the table has {list(self.columns)}")
+        source, words = self.relation([scope], ordered=True)
+        where = words.predicate(scope)
+        listed = ", ".join(self.places.values()) or "NULL"
+        return replace(
+            self,
+            sql=f"SELECT {listed} FROM {source} WHERE {where}",
+            ordered_sql=f"SELECT {listed}, {self.row} FROM {source} WHERE {where}",
+        )
 
     def aggregate(self, wanted: Sequence[Aggregate]) -> list[Any]:
         """All aggregates in one pass; temporal values as ticks."""

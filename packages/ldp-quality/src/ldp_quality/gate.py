@@ -10,13 +10,15 @@ from ldp_core.errors import ConfigError
 from ldp_core.spi import Batch, Spec, Verdict
 
 from ldp_quality.checks.base import Check
-from ldp_quality.config import checks_from_config
+from ldp_quality.config import rules_from_config
 from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
+from ldp_quality.grade import NOT_RUN
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
 from ldp_quality.result import QualityReport
-from ldp_quality.section import FAIL, items_of, on_failure
+from ldp_quality.rule import FAIL, Rule, rule_of
+from ldp_quality.section import items_of, on_failure
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,11 @@ class PreparedQuality:
     """The checks of one config, ready to judge batches.
 
     Attributes:
-        items: The checks.
-        on_failure: ``fail`` or ``warn``.
+        items: The rules.
+        on_failure: ``fail`` or ``warn``, for the rules that do not say.
     """
 
-    items: tuple[Check, ...]
+    items: tuple[Rule, ...]
     on_failure: str
 
     @property
@@ -41,25 +43,31 @@ class PreparedQuality:
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
         report = evaluate(self.items, rows, Context(batch.now, batch.source_rows))
-        blocks = not report.passed and self.on_failure == FAIL
+        verdicts = zip(self.items, report.results, strict=True)
+        blocks = any(
+            result.status in (FAIL, NOT_RUN) and (rule.on_failure or self.on_failure) == FAIL
+            for rule, result in verdicts
+        )
         return Verdict(report.passed, blocks, report, self._evaluated(report))
 
     def _evaluated(self, report: QualityReport) -> dict[str, Any]:
         """Names, verdicts and counts; never a value of the data."""
         return {
             "passed": report.passed,
+            "status": report.status,
             "on_failure": self.on_failure,
             "total": len(report.results),
             "failed": len(report.failures),
             "checks": [
                 {
                     "name": result.name,
-                    "check": check.kind,
+                    "check": rule.check.kind,
+                    "status": result.status,
                     "passed": result.passed,
                     "failing_rows": result.failing_rows,
                     "rows": result.metrics.get("row_count"),
                 }
-                for check, result in zip(self.items, report.results, strict=True)
+                for rule, result in zip(self.items, report.results, strict=True)
             ],
         }
 
@@ -73,24 +81,24 @@ class QualityGate:
         Raises:
             ConfigError: A check is wrong.
         """
-        return PreparedQuality(tuple(checks_from_config(items_of(section))), on_failure(section))
+        return PreparedQuality(tuple(rules_from_config(items_of(section))), on_failure(section))
 
     def of(self, checks: Sequence[Any], on_failure: str = FAIL) -> PreparedQuality:
         """The gate of a pipeline put together in Python.
 
         Args:
-            checks: Checks of this package, or objects as a config has them.
+            checks: Checks and rules of this package, or objects as a config has them.
             on_failure: ``fail`` or ``warn``.
 
         Raises:
             ConfigError: One is neither, or wrong.
         """
-        items = []
+        items: list[Rule] = []
         for number, item in enumerate(checks, start=1):
             if isinstance(item, Mapping):
-                items += checks_from_config([item])
-            elif isinstance(item, Check):
-                items.append(item)
+                items += rules_from_config([item])
+            elif isinstance(item, Check | Rule):
+                items.append(rule_of(item))
             else:
                 raise ConfigError(
                     f"check #{number}: {type(item).__name__} is no check",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from ldp_quality.expr import Aggregate, Predicate, Value
+from ldp_quality.expr import Aggregate, Holds, Predicate, Value
 from ldp_quality.kinds import Kind
 from ldp_quality.result import CheckResult
 
@@ -217,6 +217,10 @@ class Executor(Protocol):
     @property
     def columns(self) -> Mapping[str, Kind]:
         """The columns in their order."""
+        ...
+
+    def narrowed(self, scope: Holds) -> Executor:
+        """Only the rows for which a condition of the user is true; they keep their numbers."""
         ...
 
     def aggregate(self, wanted: Sequence[Aggregate]) -> list[Any]:

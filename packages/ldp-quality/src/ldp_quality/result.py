@@ -8,6 +8,8 @@ from typing import Any
 
 from ldp_core.errors import DataQualityError
 
+from ldp_quality.grade import FAIL, NOT_RUN, PASS, WARN, worst
+
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -15,12 +17,15 @@ class CheckResult:
 
     Attributes:
         name: The name that the config gives it, or check and columns: ``range(fare)``.
-        passed: Whether the rows satisfy it.
+        passed: Whether the rows satisfy it, within what is tolerated.
         details: One line that says what was found.
         failing_rows: How many rows break it; 0 where no single rows do, or it could not be evaluated.
         metrics: Counts and values as JSON, ``row_count`` among them.
         samples: Of a failed check, up to five of the rows that break it, first in input order; each with
             its row number from 0 under ``row`` and its ``values`` as JSON.
+        status: ``pass``, ``warn``, ``fail``, or ``not_run`` where it could not be evaluated; by default as
+            ``passed`` says.
+        where: The condition of the rows that it covered; None for all.
     """
 
     name: str
@@ -29,6 +34,12 @@ class CheckResult:
     failing_rows: int = 0
     metrics: Mapping[str, Any] = field(default_factory=dict)
     samples: tuple[Mapping[str, Any], ...] = ()
+    status: str = ""
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.status:
+            object.__setattr__(self, "status", PASS if self.passed else FAIL)
 
     @property
     def share(self) -> float | None:
@@ -40,7 +51,9 @@ class CheckResult:
         """As JSON."""
         return {
             "name": self.name,
+            "status": self.status,
             "passed": self.passed,
+            "where": self.where,
             "details": self.details,
             "failing_rows": self.failing_rows,
             "share": self.share,
@@ -64,38 +77,51 @@ class QualityReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every check passed."""
-        return not self.failures
+        """Whether every check passed; one that warns did not."""
+        return all(result.passed for result in self.results)
+
+    @property
+    def status(self) -> str:
+        """The worst status of its results."""
+        return worst(result.status for result in self.results)
 
     @property
     def failures(self) -> list[CheckResult]:
-        """The results that did not pass."""
-        return [result for result in self.results if not result.passed]
+        """The results that failed or could not be evaluated."""
+        return [result for result in self.results if result.status in (FAIL, NOT_RUN)]
+
+    @property
+    def warnings(self) -> list[CheckResult]:
+        """The results that only warn."""
+        return [result for result in self.results if result.status == WARN]
 
     def raise_for_failures(self) -> None:
-        """Do nothing when all passed.
+        """Do nothing when none failed; one that warns does not raise.
 
         Raises:
             DataQualityError: With ``summary()`` as its text and this report.
         """
-        if not self.passed:
+        if self.failures:
             raise DataQualityError(self.summary(), self)
 
     def summary(self) -> str:
-        """How many checks failed, then each with its count, its share and its sample rows."""
+        """How many checks failed and warn, each with its count, its share and its sample rows."""
         total = len(self.results)
-        failed = self.failures
-        if not failed:
-            return f"all {total} data quality checks passed"
-        lines = [line for result in failed for line in result.lines()]
-        return "\n".join([f"{len(failed)} of {total} data quality checks failed:", *lines])
+        lines = []
+        for found, word in ((self.failures, "failed"), (self.warnings, "warn")):
+            if found:
+                lines.append(f"{len(found)} of {total} data quality checks {word}:")
+                lines += [line for result in found for line in result.lines()]
+        return "\n".join(lines) or f"all {total} data quality checks passed"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, sample rows included."""
         return {
+            "status": self.status,
             "passed": self.passed,
             "total": len(self.results),
             "failed": len(self.failures),
+            "warned": len(self.warnings),
             "results": [result.to_dict() for result in self.results],
         }
 

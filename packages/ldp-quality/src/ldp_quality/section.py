@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ldp_core import registry
-from ldp_core.errors import LDPError, Problem
+from ldp_core.errors import ConfigError, LDPError, Problem
 from ldp_core.shape import Key, ListOf, Named, OneOf, Shape, Text, Type
 from ldp_core.spi import Spec
 
-from ldp_quality.config import GROUP
+from ldp_quality.config import GROUP, rule_from_item
+from ldp_quality.rule import FAIL, KEYS, POLICIES
 
-FAIL, WARN = "fail", "warn"
-
-_CHECKS = ListOf(Named(GROUP, by="check"))
+_CHECKS = ListOf(Named(GROUP, by="check", also=KEYS))
 
 
 class QualitySection:
@@ -27,7 +26,7 @@ class QualitySection:
                 (
                     Key(
                         "on_failure",
-                        Text(choices=(FAIL, WARN), ignore_case=True),
+                        Text(choices=POLICIES, ignore_case=True),
                         "fail publishes nothing, warn publishes and says so.",
                         default=FAIL,
                     ),
@@ -85,13 +84,21 @@ def _of_check(item: Any, spec: Spec) -> list[Problem]:
         plugin = registry.load(GROUP, entry)
     except LDPError:
         return []
-    known = {key.name for key in plugin.shape.keys}
+    common = {key.name for key in KEYS}
+    known = {key.name for key in plugin.shape.keys} | common
     needed = {key.name for key in plugin.shape.keys if key.required}
     given = {key for key in item if key != "check" and key != "$schema" and not key.startswith("x-")}
     if given - known or needed - given:
         return []
-    found: list[Problem] = plugin.problems(Spec(item, spec.base_dir, file=spec.file))
-    return found
+    own = {name: value for name, value in item.items() if name not in common}
+    found: list[Problem] = plugin.problems(Spec(own, spec.base_dir, file=spec.file))
+    if found:
+        return found
+    try:
+        rule_from_item(entry, item)
+    except ConfigError as error:
+        return [Problem(error.message, key=error.key or "", hint=error.hint)]
+    return []
 
 
 SECTION = QualitySection()

@@ -58,6 +58,18 @@ def errors(quality: Any) -> list[str]:
         ({"checks": [{"check": "max_gap", "column": "a", "max_ms": -1}]}, "checks[0].max_ms"),
         ({"on_failure": "explode", "checks": []}, "on_failure: must be one of fail, warn"),
         ({"check": []}, "did you mean checks?"),
+        (
+            {"checks": [{"check": "not_null", "columns": "a", "severity": "bad"}]},
+            "checks[0].severity: must be",
+        ),
+        ({"checks": [{"check": "not_null", "columns": "a", "fail_above": "2"}]}, "checks[0].fail_above: "),
+        ({"checks": [{"check": "not_null", "columns": "a", "fail_above": "120%"}]}, "checks[0].fail_above: "),
+        ({"checks": [{"check": "row_count", "min": 1, "warn_above": 1}]}, "row_count has none"),
+        (
+            {"checks": [{"check": "not_null", "columns": "a", "where": "1=1) OR (1=1"}]},
+            "checks[0]: expression",
+        ),
+        ({"checks": [{"check": "not_null", "columns": "a", "on_failure": "x"}]}, "checks[0].on_failure: "),
     ],
 )
 def test_a_wrong_check_is_found_before_any_data_is_read(quality: Any, key: str) -> None:
@@ -151,6 +163,7 @@ def test_judge(on_failure: str) -> None:
     assert verdict.evaluated["checks"][0] == {
         "name": "range(fare)",
         "check": "range",
+        "status": "fail",
         "passed": False,
         "failing_rows": 1,
         "rows": 3,
@@ -158,6 +171,34 @@ def test_judge(on_failure: str) -> None:
     assert verdict.report.summary().startswith(
         "4 of 6 data quality checks failed:\n  - range(fare): 1 of 3 rows violate"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "section", "blocks"),
+    [
+        ({}, "fail", True),
+        ({}, "warn", False),
+        ({"on_failure": "warn"}, "fail", False),
+        ({"on_failure": "FAIL"}, "warn", True),
+        ({"severity": "warn"}, "fail", False),
+        ({"fail_above": 1}, "fail", False),
+        ({"fail_above": "10%"}, "fail", True),
+        ({"warn_above": 1}, "fail", False),
+        ({"where": "fare > 6"}, "fail", False),
+    ],
+)
+def test_a_rule_says_what_a_failure_does(said: dict[str, Any], section: str, blocks: bool) -> None:
+    item = {"check": "range", "column": "fare", "min": 6, **said}
+    quality = {"on_failure": section, "checks": [item]}
+    assert not errors(quality)
+    assert GATE.prepare(quality, SPEC).judge(batch()).blocks is blocks
+
+
+def test_what_cannot_be_evaluated_is_not_run_and_blocks() -> None:
+    gate = GATE.prepare([{"check": "expression", "expression": "fare + 1", "severity": "warn"}], SPEC)
+    verdict = gate.judge(batch())
+    assert verdict.blocks
+    assert verdict.evaluated["status"] == "not_run"
 
 
 def test_events_carry_no_values() -> None:

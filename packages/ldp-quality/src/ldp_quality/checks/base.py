@@ -30,6 +30,8 @@ class Check(ABC):
     """
 
     kind: ClassVar[str]
+    counts_rows: ClassVar[bool] = True
+    """Whether single rows break it, so that there is something to tolerate."""
     name: str | None = None
 
     @property

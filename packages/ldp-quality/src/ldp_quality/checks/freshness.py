@@ -40,6 +40,7 @@ class Freshness(Check):
     """
 
     kind: ClassVar[str] = "freshness"
+    counts_rows: ClassVar[bool] = False
     column: str
     max_age_hours: float
     now: str | date | None = None

@@ -59,6 +59,7 @@ class SchemaHas(Check):
     """
 
     kind: ClassVar[str] = "schema"
+    counts_rows: ClassVar[bool] = False
     columns: Sequence[str] | Mapping[str, str]
 
     def __post_init__(self) -> None:

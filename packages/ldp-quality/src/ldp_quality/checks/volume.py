@@ -30,6 +30,7 @@ class RowCount(Check):
     """
 
     kind: ClassVar[str] = "row_count"
+    counts_rows: ClassVar[bool] = False
     min: int | None = None
     max: int | None = None
     equals: int | str | None = None

@@ -1,0 +1,93 @@
+"""A check with what it means when rows break it, and which rows it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ldp_core.errors import ConfigError
+from ldp_core.shape import Int, Key, ListOf, OneOf, Text
+
+from ldp_quality.checks.base import Check
+from ldp_quality.expr import Holds
+from ldp_quality.grade import SEVERITIES, Grade, Limit
+from ldp_quality.predicate import columns_of
+
+FAIL, WARN = "fail", "warn"
+POLICIES = (FAIL, WARN)
+
+_SHARE = Text(pattern=r"^\s*\d+(\.\d+)?\s*%\s*$")
+_LIMIT = OneOf((Int(min=0), _SHARE, ListOf(OneOf((Int(min=0), _SHARE)), min_items=1)))
+KEYS = (
+    Key(
+        "severity",
+        Text(choices=SEVERITIES, ignore_case=True),
+        "Without tolerances: error fails, warn warns.",
+        default="error",
+    ),
+    Key("warn_above", _LIMIT, "More bad rows warn: a number of rows, a share such as 1%, or a list of both."),
+    Key("fail_above", _LIMIT, "More bad rows fail, fewer warn: as for warn_above."),
+    Key("where", Text(), "Only rows for which this SQL condition is true are looked at."),
+    Key(
+        "on_failure",
+        Text(choices=POLICIES, ignore_case=True),
+        "fail publishes nothing when it fails, warn publishes and says so; that of the section by default.",
+    ),
+)
+"""What every check of a config may say besides its own parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One thing that must be true, and what follows where it is not.
+
+    Attributes:
+        check: What must be true.
+        severity: See ``Grade``.
+        warn_above: See ``Grade``; ``10``, ``"1%"`` or a list of both.
+        fail_above: See ``Grade``.
+        where: Only rows for which this SQL condition is true are looked at (see ``predicate``).
+        on_failure: ``fail`` or ``warn``; None leaves it to whoever runs the rule.
+
+    Raises:
+        ConfigError: One of them is wrong, or tolerances are given for a check that counts no bad rows.
+    """
+
+    check: Check
+    severity: str = "error"
+    warn_above: Any = None
+    fail_above: Any = None
+    where: str | None = None
+    on_failure: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("severity", "on_failure"):
+            word = getattr(self, name)
+            if isinstance(word, str):
+                object.__setattr__(self, name, word.lower())
+        if self.on_failure is not None and self.on_failure not in POLICIES:
+            raise ConfigError(
+                f"on_failure must be one of {', '.join(POLICIES)}, got {self.on_failure!r}", key="on_failure"
+            )
+        for name in ("warn_above", "fail_above"):
+            object.__setattr__(self, name, Limit.of(getattr(self, name), name))
+            if getattr(self, name) is not None and not self.check.counts_rows:
+                raise ConfigError(f"{name} needs bad rows to count, and {self.check.kind} has none", key=name)
+        if self.where is not None:
+            columns_of(self.where)
+        _ = self.grade
+
+    @property
+    def grade(self) -> Grade:
+        """What bad rows mean."""
+        return Grade(self.severity, self.warn_above, self.fail_above)
+
+    @property
+    def scope(self) -> Holds | None:
+        """The rows it is about; None for all."""
+        return None if self.where is None else Holds(self.where, columns_of(self.where))
+
+
+def rule_of(item: Check | Rule) -> Rule:
+    """A check alone is a rule without tolerances."""
+    return item if isinstance(item, Rule) else Rule(check=item)
