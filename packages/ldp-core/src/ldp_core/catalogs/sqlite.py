@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, Program
 
 from ldp_core.catalogs.tables import drop_connections
 from ldp_core.errors import CatalogError
+from ldp_core.fs import local_path
 
 C = TypeVar("C", bound=SqlCatalog)
 
@@ -45,7 +46,7 @@ class LocalIcebergCatalog(ClosingCatalog):
     """
 
     def __init__(self, name: str, path: str | Path, **properties: Any) -> None:
-        warehouse = Path(path).expanduser().absolute()
+        warehouse = local_path(str(path)).expanduser().absolute()
         if str(properties.get("init_catalog_tables", "true")).lower() != "false":
             warehouse.mkdir(parents=True, exist_ok=True)
         self.path = warehouse

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import TableNotFound, UsageError
 from ldp_core.events import jsonl
 from ldp_core.events.fold import RunState, fold_attempts, is_of_a_run, newest, run_of
+from ldp_core.fs import is_local
 
 if TYPE_CHECKING:
     from ldp_core.spi import Spec
@@ -98,7 +99,7 @@ def _of_config(path: Path, env: str | None) -> History:
     wanted = sinks(section) if isinstance(section, dict) else []
     spec = Spec({}, path.parent)
     named = [str(item.get("path") or jsonl.DEFAULT_PATH) for item in wanted if item.get("type") == "jsonl"]
-    files = dict.fromkeys(Path(spec.path(name)) for name in (*named, jsonl.DEFAULT_PATH))
+    files = dict.fromkeys(Path(spec.path(name)) for name in (*named, jsonl.DEFAULT_PATH) if is_local(name))
     ledgers = tuple(file for file in files if jsonl.exists(file))
     only = str(document.data.get("identifier") or "")
     tables = next((item for item in wanted if item.get("type") == "iceberg"), None)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldp_core.errors import ConfigError, LDPError, TableNotFound, UsageError
+from ldp_core.fs import is_local
 
 if TYPE_CHECKING:
     from ldp_core.catalogs._peek import Peeked
@@ -187,6 +188,6 @@ def _identity(spec: Spec) -> str:
     values = {key: value for key, value in spec.values.items() if key != "namespace"}
     values.setdefault("type", "local")
     for key in ("warehouse_path", "warehouse"):
-        if isinstance(values.get(key), str) and "://" not in values[key]:
+        if isinstance(values.get(key), str) and is_local(values[key]):
             values[key] = str(Path(spec.path(values[key])).resolve())
     return json.dumps(values, sort_keys=True, default=str)

@@ -138,6 +138,7 @@ def _tell(place: Place, back: Back, done: Published) -> None:
     from ldp_core.errors import LDPError
     from ldp_core.events.jsonl import DEFAULT_PATH, append
     from ldp_core.events.model import TABLE_MAINTAINED, make_event
+    from ldp_core.fs import is_local
     from ldp_core.ids import new_id
 
     config = place.config
@@ -157,6 +158,7 @@ def _tell(place: Place, back: Back, done: Published) -> None:
     sinks = section.get("sinks") if isinstance(section, Mapping) else None
     named = [item for item in sinks or () if isinstance(item, Mapping) and item.get("type") == "jsonl"]
     paths = {DEFAULT_PATH, *(str(item.get("path") or DEFAULT_PATH) for item in named)}
+    paths = {path for path in paths if is_local(path)}  # a run could not write the others either
     for path in {config.resolve(path) for path in paths}:
         try:
             append(path, event)

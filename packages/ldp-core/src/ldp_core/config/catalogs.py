@@ -26,6 +26,7 @@ from ldp_core.config.normal import normalise
 from ldp_core.config.secrets import find_secrets
 from ldp_core.config.validate import check
 from ldp_core.errors import ConfigError, Problem
+from ldp_core.fs import is_local, local_path
 from ldp_core.shape import Anything, Key, MapOf, Named, Shape
 
 FILE = "ldp.yaml"
@@ -202,8 +203,8 @@ def _absolute(spec: dict[str, Any], document: Document) -> dict[str, Any]:
     names = ("warehouse_path", "warehouse") if entry_of(CATALOG, spec) in ("local", "sql") else ()
     for name in names:
         value = body.get(name)
-        if isinstance(value, str) and "://" not in value:
-            body[name] = str(Path(folder, Path(value).expanduser()))
+        if isinstance(value, str) and is_local(value):
+            body[name] = str(Path(folder, local_path(value).expanduser()))
     uri = body.get("uri")
     local = re.fullmatch(r"(sqlite(?:\+\w+)?:///)(?!/)(.+)", uri) if isinstance(uri, str) else None
     if local and not local.group(2).startswith(":memory:"):

@@ -16,6 +16,7 @@ from ldp_core.config.names import entry_of
 from ldp_core.config.normal import normalise
 from ldp_core.config.pipeline import API_VERSION, SOURCE, TARGET, metadata_shape
 from ldp_core.errors import ConfigError, LDPError, PipelineNotFound, Problem
+from ldp_core.fs import local_path
 from ldp_core.shape import Named, Shape
 from ldp_core.spi import Section, Spec
 
@@ -199,7 +200,7 @@ class Config:
 
     def resolve(self, path: str | Path) -> Path:
         """A path of the config as an absolute path or one relative to the working folder."""
-        return Path(self.base_dir, Path(path).expanduser())
+        return Path(self.base_dir, local_path(str(path)).expanduser())
 
     def section(self, name: str) -> Any:
         """A section of ``metadata`` in canonical spelling, or None where it is absent."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ldp_core.events.model import Event, Sink
+from ldp_core.fs import local_path
 from ldp_core.locks import file_lock
 from ldp_core.shape import Key, Shape, Text
 from ldp_core.spi import Spec
@@ -39,8 +40,12 @@ class JsonlSink:
     )
 
     def open(self, spec: Spec) -> Sink:
-        """Appends events to the file."""
-        return _Ledger(Path(spec.path(str(spec.get("path") or DEFAULT_PATH))))
+        """Appends events to the file.
+
+        Raises:
+            ConfigError: It is no file of this machine.
+        """
+        return _Ledger(local_path(spec.path(str(spec.get("path") or DEFAULT_PATH))))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import ConfigError, EngineNotFound
 from ldp_core.events.fold import RunState, attempt_of, fold_attempts, is_of_a_run, run_of
 from ldp_core.events.model import RUN_FINISHED, RUN_STARTED, Event, Sink
+from ldp_core.fs import local_path
 from ldp_core.locks import file_lock
 from ldp_core.shape import Key, Number, Shape, Text
 from ldp_core.spi import Spec
@@ -93,11 +94,9 @@ def _emitter(spec: Spec) -> Emit:
     url = spec.get("url")
     if url is not None:
         return OpenLineageClient(transport=_http(spec, str(url))).emit
-    from pathlib import Path
-
     from openlineage.client.transport.file import FileConfig, FileTransport
 
-    path = Path(spec.path(str(spec.get("path") or DEFAULT_PATH)))
+    path = local_path(spec.path(str(spec.get("path") or DEFAULT_PATH)))
     client = OpenLineageClient(transport=FileTransport(FileConfig(log_file_path=str(path), append=True)))
     return lambda event: _locked(client, path, event)
 

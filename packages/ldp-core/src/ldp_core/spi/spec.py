@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldp_core.fs import is_local, local_path
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -29,10 +31,13 @@ class Spec:
         return self.values.get(name, default)
 
     def path(self, text: str) -> str:
-        """A path or URI: one with a scheme is kept, a relative path starts at ``base_dir``."""
-        if "://" in text:
+        """A path, or the URI of a store as it is; a relative path starts at ``base_dir``.
+
+        A ``file:`` URI gives its path: to who opens it as a file it would be a folder called ``file:``.
+        """
+        if not is_local(text):
             return text
-        return str(Path(self.base_dir, Path(text).expanduser()))
+        return str(Path(self.base_dir, local_path(text).expanduser()))
 
     def sub(self, name: str) -> Spec:
         """The spec of a nested object, such as ``catalog``."""
