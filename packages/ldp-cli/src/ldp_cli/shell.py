@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 from ldp_core._output import print_json
-from ldp_core.errors import LDPError, UsageError
+from ldp_core.errors import Interrupted, LDPError, UsageError
 
 from ldp_cli.root import root
 
-INTERRUPTED = 130
 TRACEBACK = "run with -v for the traceback"
 REMEDIES = {
     errno.ENOSPC: "make room and run it again",
@@ -68,7 +67,7 @@ def run(args: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted()
+        return _interrupted(args)
     except BrokenPipeError:
         return _nobody_reads()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -76,7 +75,7 @@ def run(args: list[str]) -> int:
         return 1
     except Exception as error:
         if signals.came:
-            return _interrupted()
+            return _interrupted(args)
         return _report(_as_ldp_error(error), error, args)
 
 
@@ -150,9 +149,12 @@ def _uncapitalised(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _interrupted() -> int:
-    click.echo("ldp: interrupted", err=True)
-    return INTERRUPTED
+def _interrupted(args: list[str]) -> int:
+    error = Interrupted("interrupted")
+    click.echo(f"ldp: {error}", err=True)
+    if _wants_json(args):
+        print_json({"error": error.to_dict()})
+    return error.exit_code
 
 
 def _nobody_reads() -> int:

@@ -129,6 +129,8 @@ def test_exit_table(fake: Any, ldp: Callable[..., Any], kind: str, code: int, er
         (["fail", "gate"], {"code": "data_quality"}),
         (["fail", "os"], {"code": "error", "hint": "run with -v for the traceback", "retriable": True}),
         (["fail", "full"], {"code": "error", "hint": "make room and run it again", "retriable": True}),
+        (["fail", "interrupt"], {"code": "interrupted", "message": "interrupted", "retriable": True}),
+        (["fail", "abort"], {"code": "interrupted", "retriable": True}),
         (["fail", "fine", "extra"], {"code": "usage"}),
         (["nope"], {"code": "usage", "message": "no command is called 'nope'"}),
     ],
@@ -140,8 +142,9 @@ def test_an_error_is_json_on_standard_output_too(
     body = json.loads(ended.out)["error"]
     assert {"code", "message", "file", "line", "key", "hint", "retriable"} <= set(body)
     assert {**body, **expected} == body
-    assert ended.err.startswith("ldp: error: ")
-    assert ended.code == (3 if body["code"] == "data_quality" else 1)
+    start = "ldp: interrupted" if body["code"] == "interrupted" else "ldp: error: "
+    assert ended.err.lstrip().startswith(start)
+    assert ended.code == {"data_quality": 3, "interrupted": 130}.get(body["code"], 1)
 
 
 def test_json_carries_every_problem(fake: Any, ldp: Callable[..., Any]) -> None:

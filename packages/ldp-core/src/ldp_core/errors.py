@@ -128,6 +128,14 @@ class UsageError(LDPError):
     code = "usage"
 
 
+class Interrupted(LDPError):
+    """SIGINT or SIGTERM stopped it; nothing that was not published takes effect."""
+
+    code = "interrupted"
+    exit_code = 130
+    retriable = True
+
+
 class SourceNotFound(LDPError, FileNotFoundError):
     """A source file, folder or object is not there (yet); another attempt may find it."""
 

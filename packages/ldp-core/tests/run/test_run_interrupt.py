@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ldp_core.events import jsonl
+from ldp_core.events.fold import fold_runs
 from ldp_core.run.registered import run_config
 from ldp_core.targets.formats import Iceberg
 
@@ -27,15 +30,22 @@ def test_an_interrupt_discards_what_was_staged(project: Project, number: signal.
     files = sorted(path for path in Path("wh").rglob("*.parquet"))
     slow = project(transforms=[{"sql": sql}], observability={"sinks": ["jsonl"]})
     process = subprocess.Popen(
-        [sys.executable, "-m", "ldp_cli", "run", str(slow)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "ldp_cli", "run", str(slow), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     deadline = time.monotonic() + 60
     while not list(Path("wh").rglob("staged/*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert [item["snapshot_id"] for item in table.snapshots()] == before
     assert sorted(path for path in Path("wh").rglob("*.parquet")) == files
-    assert '"status":"failed"' in Path(".ldp/events.jsonl").read_text()
+    error = json.loads(out)["error"]
+    assert (error["code"], error["retriable"]) == ("interrupted", True)
+    state = fold_runs(jsonl.read(Path(".ldp/events.jsonl")))[0]
+    assert (state.status, state.code, state.retriable) == ("failed", "interrupted", True)
+    assert state.error == "the run was interrupted"

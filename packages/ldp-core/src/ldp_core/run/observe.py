@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
 from ldp_core.clock import Clock, system_clock
-from ldp_core.errors import LDPError
+from ldp_core.errors import Interrupted, LDPError
 from ldp_core.events import model
 from ldp_core.events.jsonl import DEFAULT_PATH
 from ldp_core.events.model import Emitter, Sink
@@ -33,6 +33,7 @@ _SAYS = frozenset(
         "commit_unknown",
         "config",
         "engine_not_found",
+        "interrupted",
         "key_taken",
         "keys_unknown",
         "ledger_broken",
@@ -199,6 +200,8 @@ class Observer:
 
     def stopped(self, status: str, error: BaseException, duration_s: float) -> None:
         """``run.blocked_quality`` or ``run.failed``, then ``run.finished``."""
+        if isinstance(error, KeyboardInterrupt):
+            error = Interrupted("the run was interrupted")
         kind = model.RUN_BLOCKED_QUALITY if status == "blocked_quality" else model.RUN_FAILED
         code = error.code if isinstance(error, LDPError) else type(error).__name__
         retriable = bool(getattr(error, "retriable", isinstance(error, OSError)))
