@@ -68,6 +68,7 @@ def test_a_keyed_run_writes_the_ledger_beside_its_config(project: Project, tmp_p
         "mode": "append",
     }
     assert extracted == {
+        "pipeline": "c",
         "rows_read": 3,
         "rows_kept": 1,
         "schema": [
@@ -76,7 +77,8 @@ def test_a_keyed_run_writes_the_ledger_beside_its_config(project: Project, tmp_p
             {"name": "fare", "type": "double"},
         ],
     }
-    assert evaluated == {"checks": 0, "failed": 0, "passed": True, "blocks": False, "results": []}
+    told = {"checks": 0, "failed": 0, "passed": True, "blocks": False, "results": []}
+    assert evaluated == {"pipeline": "c", **told}
     assert published["rows_written"] == published["rows_in"] == 1
     assert published["snapshot_id"] == str(result.write_result.snapshot_id)
     assert finished["status"] == "published"
@@ -178,6 +180,64 @@ def test_a_rollback_shows_in_the_runs_that_it_undid(project: Project) -> None:
     jsonl.append(LEDGER, make_event("table.maintained", undone, run_id="m"))
     states = {state.run_id: state.status for state in fold_runs(events())}
     assert states == {first.run_id: "published", second.run_id: "rolled_back"}
+
+
+def test_a_run_that_is_made_again_after_a_rollback_is_published(project: Project) -> None:
+    path = project(window=WINDOW)
+    first = run_config(path, window=DAY, run_id="r")
+    undone = {"operation": "rollback", "snapshots": [str(first.write_result.snapshot_id)]}
+    jsonl.append(LEDGER, make_event("table.maintained", undone, run_id="m"))
+    second = run_config(path, window=DAY, run_id="r", idempotency_key="again")
+    for order in (events(), events()[::-1]):
+        (state,) = fold_runs(order)
+        assert (state.status, state.attempts) == ("published", 1)
+        assert state.snapshot_id == str(second.write_result.snapshot_id)
+        assert state.idempotency_key == "again"
+
+
+def test_an_attempt_that_is_made_again_keeps_nothing_of_the_one_before(project: Project) -> None:
+    path = project(window=WINDOW)
+    Path("r.csv").rename("away.csv")
+    with pytest.raises(SourceNotFound):
+        run_config(path, window=DAY, run_id="r")
+    Path("away.csv").rename("r.csv")
+    run_config(path, window=DAY, run_id="r")
+    (state,) = fold_attempts(events()[::-1])
+    assert (state.status, state.rows_written, state.error, state.code) == ("published", 1, None, None)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_runs_of_two_configs_under_one_id_stay_apart(project: Project, old: bool) -> None:
+    """Also in a ledger of a version that named the pipeline in the first event alone."""
+    for name in ("a", "b"):
+        path = project(name, target={"name": name}, window=WINDOW)
+        run_config(path, window=DAY, run_id="job")
+    run_config(path, window="2026-08-02/2026-08-03", run_id="job", attempt=2)
+    found = events()
+    if old:
+        for event in found:
+            if event["type"] != "run.started":
+                del event["payload"]["pipeline"]
+    for order in (found, found[::-1]):
+        runs = fold_runs(order)
+        told = [(s.run_id, s.pipeline, s.target, s.attempt, s.attempts, s.rows_written) for s in runs]
+        assert told == [("job", "b", "nyc.b", 2, 2, 2), ("job", "a", "nyc.a", 1, 1, 1)]
+        assert [(s.pipeline, s.attempt) for s in fold_attempts(order)] == [("b", 2), ("b", 1), ("a", 1)]
+
+
+def test_two_configs_that_run_at_one_time_under_one_id_stay_apart(project: Project) -> None:
+    for name in ("a", "b"):
+        run_config(project(name, target={"name": name}, window=WINDOW), window=DAY, run_id="job")
+    found = events()
+    mixed = [event for pair in zip(found[:5], found[5:], strict=True) for event in pair]
+    for number, event in enumerate(mixed):
+        event["ts"] = f"2026-08-01T12:00:{number:02}Z"
+    states = {state.pipeline: state for state in fold_runs(mixed)}
+    assert {name: (s.status, s.target) for name, s in states.items()} == {
+        "a": ("published", "nyc.a"),
+        "b": ("published", "nyc.b"),
+    }
+    assert states["a"].snapshot_id != states["b"].snapshot_id
 
 
 def test_a_part_of_a_workflow_tells_the_workflow(project: Project) -> None:

@@ -118,6 +118,43 @@ def test_attempts_limit_and_one_run(project: Project, ldp: Ldp) -> None:
     assert "no run other" in ldp("runs", "--run", "other", code=1)
 
 
+def test_configs_that_ran_under_one_id_are_told_apart(project: Project, ldp: Ldp) -> None:
+    for name in ("a", "b"):
+        project(name, target={"name": name}, window=WINDOW)
+    ldp("run", "a.json", "b.json", "--window", DAYS[0], "--run-id", "job")
+    run_config("b.json", window=DAYS[1], run_id="job", attempt=2)
+    assert [(row["pipeline"], row["attempt"]) for row in listed(ldp, ".")] == [("b", 2), ("a", 1)]
+    assert [(row["pipeline"], row["target"]) for row in listed(ldp, "a.json")] == [("a", "nyc.a")]
+    assert [(row["pipeline"], row["target"]) for row in listed(ldp, "b.json")] == [("b", "nyc.b")]
+    assert [row["pipeline"] for row in listed(ldp, ".", "--limit", "1")] == ["b"]
+    every = [(row["pipeline"], row["attempt"], row["attempts"]) for row in listed(ldp, ".", "--attempts")]
+    assert every == [("b", 2, 2), ("b", 1, 2), ("a", 1, 1)]
+    assert len(listed(ldp, "b.json", "--attempts")) == 2
+    one = json.loads(ldp("runs", "a.json", "--run", "job", "--json"))
+    assert (one["run"]["pipeline"], len(one["attempts"])) == ("a", 1)
+    error = ldp("runs", ".", "--run", "job", code=1)
+    assert "job is a run of more than one config: a, b" in error
+    assert "ldp runs CONFIG --run job" in error
+    for name, count in (("a", 5), ("b", 10)):
+        for more in ((), ("--run", "job")):
+            shown = json.loads(ldp("runs", f"{name}.json", "--events", *more, "--json"))["events"]
+            assert ({item["payload"]["pipeline"] for item in shown}, len(shown)) == ({name}, count)
+    assert len(json.loads(ldp("runs", ".", "--events", "--run", "job", "--json"))["events"]) == 15
+
+
+def test_a_run_that_is_made_again_after_a_rollback_is_listed_as_published(project: Project, ldp: Ldp) -> None:
+    project(window=WINDOW)
+    for day, name in zip(DAYS, ("d01", "d02"), strict=True):
+        ldp("run", "c.json", "--window", day, "--run-id", name)
+    ldp("rollback", "c.json", "--run", "d02", "--yes")
+    assert [row["status"] for row in listed(ldp, "c.json")] == ["rolled_back", "published"]
+    ldp("run", "c.json", "--window", DAYS[1], "--run-id", "d02")
+    last = listed(ldp, "c.json")[0]
+    assert (last["run_id"], last["status"]) == ("d02", "published")
+    head = json.loads(ldp("commits", "c.json", "--json"))["commits"][0]
+    assert last["snapshot_id"] == head["snapshot_id"]
+
+
 def test_events_in_their_order(project: Project, ldp: Ldp) -> None:
     result = run_config(project(observability=EVENTS))
     text = ldp("runs", "--events")

@@ -69,6 +69,34 @@ def test_one_row_an_attempt_in_real_types(project: Project) -> None:
     assert (types["duration_s"], types["retriable"]) == ("double", "boolean")
 
 
+def test_configs_that_run_under_one_id_have_a_row_each(project: Project) -> None:
+    configs = [
+        Config.from_file(project(name, target={"name": name}, observability=SINKS)) for name in ("a", "b")
+    ]
+    outcomes = list(run_all(configs, run_id="job"))
+    assert [outcome.error for outcome in outcomes] == [None, None]
+    assert [(row["run_id"], row["pipeline"], row["target"]) for row in rows(RUNS)] == [
+        ("job", "a", "nyc.a"),
+        ("job", "b", "nyc.b"),
+    ]
+    for name in ("a", "b"):
+        assert [state.target for state in read_runs(catalog(), "_ldp", name)] == [f"nyc.{name}"]
+
+
+def test_events_of_two_configs_that_reach_one_sink_are_kept_apart(project: Project) -> None:
+    project()
+    sink = SINK.open(Spec({"catalog": dict(catalog().values)}, Path.cwd()))
+    emitters = [Emitter([("iceberg", sink)], "job", warn=pytest.fail) for _ in range(2)]  # type: ignore[arg-type]
+    for kind, more in (("run.started", {}), ("run.finished", {"status": "published"})):
+        for name, emitter in zip(("a", "b"), emitters, strict=True):
+            emitter.emit(kind, {"pipeline": name, **more})
+    sink.flush()  # type: ignore[attr-defined]
+    assert [(row["pipeline"], row["status"]) for row in rows(RUNS)] == [
+        ("a", "published"),
+        ("b", "published"),
+    ]
+
+
 def test_a_failed_run_has_its_row(project: Project) -> None:
     path = project(observability=SINKS)
     Path("r.csv").unlink()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import TableNotFound, UsageError
 from ldp_core.events import jsonl
-from ldp_core.events.fold import RunState, fold_attempts, is_of_a_run, newest, run_of
+from ldp_core.events.executions import executions, is_of_a_run
+from ldp_core.events.fold import RunState, fold_attempts, newest
 from ldp_core.fs import is_local
 
 if TYPE_CHECKING:
@@ -58,10 +59,14 @@ class History:
             if limit is not None and run is None:
                 read = newest(read, limit, self._mine)
             kept = list(read)
-            mine = {run_of(event) for event in kept if self._mine(event)}
+            mine = {
+                event["event_id"]
+                for made in executions(kept)
+                if made.run_id.startswith(run or "") and any(map(self._mine, made.events))
+                for event in made.events
+            }
             for event in kept:
-                chosen = run_of(event) in mine and run_of(event).startswith(run or "")
-                if chosen or not is_of_a_run(event):
+                if event["event_id"] in mine or not is_of_a_run(event):
                     yield event
 
     def _mine(self, event: Any) -> bool:

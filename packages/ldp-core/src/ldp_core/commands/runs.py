@@ -40,6 +40,7 @@ def runs(
     """
     from ldp_core.commands._history import find_history
     from ldp_core.errors import UsageError
+    from ldp_core.events.fold import last_attempts
 
     history = find_history(place, env)
     if events:
@@ -51,9 +52,7 @@ def runs(
     if run_id is not None:
         _one(_chosen(found, run_id), as_json)
         return
-    shown = found if attempts else _last(found)
-    if not attempts:
-        shown = shown[: limit or _SHOWN]
+    shown = found if attempts else last_attempts(found)[: limit or _SHOWN]
     if as_json:
         print_json({"source": history.label, "runs": [state.to_dict() for state in shown]})
         return
@@ -67,16 +66,6 @@ def runs(
     _table(shown)
 
 
-def _last(states: Sequence[RunState]) -> list[RunState]:
-    """The last attempt of each run."""
-    last: dict[str, RunState] = {}
-    for state in states:
-        known = last.get(state.run_id)
-        if known is None or state.attempt > known.attempt:
-            last[state.run_id] = state
-    return [state for state in states if last[state.run_id] is state]
-
-
 def _chosen(states: Sequence[RunState], run_id: str) -> list[RunState]:
     """The attempts of the one run that an id, or its beginning, means."""
     from ldp_core.errors import UsageError
@@ -87,7 +76,15 @@ def _chosen(states: Sequence[RunState], run_id: str) -> list[RunState]:
         raise UsageError(f"no run {run_id} is recorded")
     if len(wanted) > 1:
         raise UsageError(f"{run_id} is more than one run: {', '.join(sorted(wanted)[:5])}")
-    return [state for state in states if state.run_id in wanted]
+    chosen = [state for state in states if state.run_id in wanted]
+    pipelines = {str(state.pipeline) for state in chosen}
+    if len(pipelines) > 1:
+        name = wanted.pop()
+        raise UsageError(
+            f"{name} is a run of more than one config: {', '.join(sorted(pipelines)[:5])}",
+            hint=f"name the config: ldp runs CONFIG --run {name}",
+        )
+    return chosen
 
 
 def _one(attempts: Sequence[RunState], as_json: bool) -> None:

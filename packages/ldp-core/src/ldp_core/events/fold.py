@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ldp_core.events import model
+from ldp_core.events.executions import Execution, executions, pipeline_of, run_of
 from ldp_core.events.model import OUTCOMES, Event
 
 RUNNING = "running"
@@ -17,12 +18,12 @@ WORKFLOW = "(workflow)"
 
 @dataclass(frozen=True)
 class RunState:
-    """One run, or one attempt of it, as its events tell.
+    """One run of a pipeline, or one attempt of it, as its events tell.
 
     Attributes:
         run_id: The run.
         attempt: The attempt: the last one, unless attempts are told apart.
-        attempts: How many attempts left events.
+        attempts: How many attempts of this pipeline's run left events.
         pipeline: The config's identifier.
         workflow: The workflow that it is part of.
         task: The task of the workflow; ``(workflow)`` for the workflow itself.
@@ -84,36 +85,36 @@ class RunState:
 
 
 def fold_runs(events: Iterable[Event]) -> list[RunState]:
-    """The state of every run, by its last attempt; the one that began last first."""
-    last: dict[str, RunState] = {}
-    for state in fold_attempts(events):
-        known = last.get(state.run_id)
+    """The state of every pipeline's every run, by its last attempt; the one that began last first."""
+    return last_attempts(fold_attempts(events))
+
+
+def last_attempts(states: Iterable[RunState]) -> list[RunState]:
+    """The last attempt of each run of each pipeline; the one that began last first."""
+    last: dict[tuple[str, str | None], RunState] = {}
+    for state in _newest_first(states):
+        known = last.get((state.run_id, state.pipeline))
         if known is None or state.attempt > known.attempt:
-            last[state.run_id] = state
+            last[state.run_id, state.pipeline] = state
     return _newest_first(last.values())
 
 
 def fold_attempts(events: Iterable[Event]) -> list[RunState]:
-    """The state of every attempt of every run; the one that began last first.
+    """The state of every attempt of every pipeline's every run; the one that began last first.
 
-    An event that comes twice (one ledger, two sinks) counts once.
+    An event that comes twice (one ledger, two sinks) counts once. Of an attempt that was made again under
+    the same number, the last time tells.
     """
-    seen: set[str] = set()
-    gone: set[str] = set()
-    by_run: dict[str, dict[int, list[Event]]] = {}
-    for event in events:
-        if event["event_id"] in seen:
-            continue
-        seen.add(event["event_id"])
-        gone |= _rolled_back(event)
-        if is_of_a_run(event):
-            attempts = by_run.setdefault(run_of(event), {})
-            attempts.setdefault(attempt_of(event), []).append(event)
+    events = list(events)
+    gone = {snapshot for event in events for snapshot in _rolled_back(event)}
+    by_run: dict[tuple[str, str | None], dict[int, Execution]] = {}
+    for made in executions(events):
+        by_run.setdefault((made.run_id, made.pipeline), {})[made.attempt] = made
     states = []
-    for run_id, attempts in by_run.items():
-        for attempt, own in attempts.items():
-            state = RunState(run_id, attempt, len(attempts))
-            for event in sorted(own, key=lambda item: int(item.get("seq") or 0)):
+    for attempts in by_run.values():
+        for made in attempts.values():
+            state = RunState(made.run_id, made.attempt, len(attempts), made.pipeline)
+            for event in made.events:
                 state = apply(state, event)
             if state.status == "published" and state.snapshot_id in gone:
                 state = replace(state, status=ROLLED_BACK)
@@ -131,28 +132,13 @@ def newest(
         limit: How many runs are wanted.
         keep: Which first events of runs count.
     """
-    begun: set[str] = set()
+    begun: set[tuple[str, str | None]] = set()
     for event in events:
         yield event
         if event["type"] in _FIRST and (keep is None or keep(event)):
-            begun.add(run_of(event))
+            begun.add((run_of(event), pipeline_of(event)))
             if len(begun) >= limit:
                 return
-
-
-def run_of(event: Event) -> str:
-    """The run of an event."""
-    return str(event.get("run_id"))
-
-
-def attempt_of(event: Event) -> int:
-    """The attempt of an event."""
-    return int(event.get("attempt") or 1)
-
-
-def is_of_a_run(event: Event) -> bool:
-    """Whether an event is one of a run or a workflow's run."""
-    return str(event.get("type")).startswith(("run.", "quality.", "workflow."))
 
 
 def apply(state: RunState, event: Event) -> RunState:
@@ -248,4 +234,6 @@ def _rolled_back(event: Event) -> set[str]:
 
 
 def _newest_first(states: Iterable[RunState]) -> list[RunState]:
-    return sorted(states, key=lambda s: (s.started or "", s.run_id, s.attempt), reverse=True)
+    return sorted(
+        states, key=lambda s: (s.started or "", s.run_id, s.pipeline or "", s.attempt), reverse=True
+    )

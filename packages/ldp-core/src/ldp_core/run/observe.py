@@ -75,7 +75,8 @@ class Observer:
     Attributes:
         plan: What is run.
         emitter: Numbers the events and hands them to the sinks.
-        part: The workflow that it is part of; its name and the task's stand in every event.
+        part: The workflow that it is part of; its name and the task's stand in every event, and so does the
+            pipeline's: a run id alone does not name a run.
     """
 
     plan: Plan
@@ -118,7 +119,6 @@ class Observer:
             window = {"start": keyed.start, "end": keyed.end}
         self._emit(
             model.RUN_STARTED,
-            pipeline=plan.identifier,
             window=window,
             idempotency_key=keyed.key if keyed is not None else None,
             spec_hash=plan.spec_hash or None,
@@ -217,7 +217,7 @@ class Observer:
         if self.emitter.closed:  # an interrupt while the run tidies up changes nothing about how it ended
             return
         names = {} if self.part is None else {"workflow": self.part.workflow, "task": self.part.task}
-        self.emitter.emit(kind, {**payload, **names})
+        self.emitter.emit(kind, {"pipeline": self.plan.identifier, **payload, **names})
 
 
 def error_text(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.config.catalogs import CATALOG, find_catalog
 from ldp_core.config.normal import normalise
 from ldp_core.errors import ConfigError
-from ldp_core.events.fold import attempt_of, is_of_a_run, run_of
+from ldp_core.events.executions import attempt_of, is_of_a_run, pipeline_of, run_of
 from ldp_core.events.model import RUN_FINISHED, Event, Sink
 from ldp_core.shape import Int, Key, OneOf, Shape, Text
 from ldp_core.sinks.rows import rows_of
@@ -108,14 +108,14 @@ class Writer:
     def __init__(self, buffer: Buffer, batch_size: int) -> None:
         self._buffer = buffer
         self._batch_size = batch_size
-        self._events: dict[tuple[str, int], list[Event]] = {}
+        self._events: dict[tuple[str, int, str | None], list[Event]] = {}
         self.flush = buffer.flush
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if not is_of_a_run(event):
             return
-        attempt = (run_of(event), attempt_of(event))
+        attempt = (run_of(event), attempt_of(event), pipeline_of(event))
         self._events.setdefault(attempt, []).append(event)
         if event["type"] == RUN_FINISHED:
             held = self._buffer.add(rows_of(self._events.pop(attempt)))

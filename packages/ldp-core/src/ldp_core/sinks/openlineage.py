@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError, EngineNotFound
-from ldp_core.events.fold import RunState, attempt_of, fold_attempts, is_of_a_run, run_of
+from ldp_core.events.executions import attempt_of, is_of_a_run, pipeline_of, run_of
+from ldp_core.events.fold import RunState, fold_attempts
 from ldp_core.events.model import RUN_FINISHED, RUN_STARTED, Event, Sink
 from ldp_core.fs import local_path
 from ldp_core.locks import file_lock
@@ -62,7 +63,7 @@ class Lineage:
     def __init__(self, emit: Emit, namespace: str) -> None:
         self._emit = emit
         self._namespace = namespace
-        self._events: dict[tuple[str, int], list[Event]] = {}
+        self._events: dict[tuple[str, int, str | None], list[Event]] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -70,7 +71,7 @@ class Lineage:
 
         if not is_of_a_run(event):
             return
-        attempt = (run_of(event), attempt_of(event))
+        attempt = (run_of(event), attempt_of(event), pipeline_of(event))
         self._events.setdefault(attempt, []).append(event)
         kind = event["type"]
         if kind == RUN_STARTED:
@@ -80,7 +81,7 @@ class Lineage:
             del self._events[attempt]
             self._emit(run_event(state, self._namespace, event["ts"], ended=True))
 
-    def _state(self, attempt: tuple[str, int]) -> RunState:
+    def _state(self, attempt: tuple[str, int, str | None]) -> RunState:
         return fold_attempts(self._events[attempt])[0]
 
 
