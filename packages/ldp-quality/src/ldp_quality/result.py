@@ -65,7 +65,8 @@ class CheckResult:
         """The result for a person: one line, then the sample rows."""
         rows = self.metrics.get("row_count")
         share = f" ({_percent(self.failing_rows, rows)} of the rows)" if self.failing_rows and rows else ""
-        head = f"  - {self.name}: {self.details}{share}"
+        where = f" where {self.where}" if self.where else ""
+        head = f"  - {self.name}{where}: {self.details}{share}"
         return [head, *(f"      row {sample['row']}: {_row(sample['values'])}" for sample in self.samples)]
 
 

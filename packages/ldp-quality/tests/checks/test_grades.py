@@ -99,6 +99,12 @@ def test_a_report_that_only_warns_does_not_raise() -> None:
     assert "fails above 50%" in report.summary()
 
 
+def test_a_report_says_what_was_covered() -> None:
+    report = run_checks(pa.table({"x": [1, 2]}), [Rule(check=Range("x", min=2), where="x < 2")])
+    assert "  - range(x) where x < 2: 1 of 1 row violate" in report.summary()
+    assert report.to_dict()["results"][0]["where"] == "x < 2"
+
+
 @pytest.mark.parametrize(
     "where", ["1=1) OR (1=1", "(SELECT 1) > 0", "pg_sleep(10) IS NULL", "x = 1; DROP TABLE t"]
 )

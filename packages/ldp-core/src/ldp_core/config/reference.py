@@ -65,6 +65,8 @@ def render() -> str:
         lines += _plugins(
             "Checks", "Items of `metadata.quality`, by their `check`.", Named("ldp.checks", "check")
         )
+        lines += ["### Every check", "", "Besides its own keys, any check may have these.", ""]
+        lines += _rows(_also(registry.load("ldp.sections", "quality").shape, "ldp.checks"))
     lines += ["## Sections", ""]
     for name in sections():
         lines += [f"### {name}", "", SECTION_DOCS.get(name, ""), ""]
@@ -107,6 +109,21 @@ def _plugins(title: str, intro: str, named: Named) -> Iterator[str]:
         ]
         shape = replace(shape, keys=tuple(keys))
         yield from _object(entry, shape, 3, f"Also written {', '.join(others)}." if others else "")
+
+
+def _also(type: Type, group: str) -> tuple[Key, ...]:
+    """The keys that every object of a group may have, wherever the group is named in a type."""
+    match type:
+        case Named(group=found):
+            return type.also if found == group else ()
+        case ListOf():
+            return _also(type.item, group)
+        case OneOf():
+            return next(filter(None, (_also(item, group) for item in type.types)), ())
+        case Shape():
+            return next(filter(None, (_also(key.type, group) for key in type.keys)), ())
+        case _:
+            return ()
 
 
 def _object(title: str, shape: Shape, level: int, more: str = "") -> Iterator[str]:
