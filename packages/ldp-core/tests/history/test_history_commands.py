@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ldp_core import registry
 from ldp_core.errors import LDPError, SourceNotFound
 from ldp_core.events import jsonl
 from ldp_core.events.model import make_event
@@ -26,6 +27,9 @@ LEDGER = Path(".ldp/events.jsonl")
 WINDOW = {"size": "day", "column": "pickup_ts"}
 DAYS = ("2026-08-01/2026-08-02", "2026-08-02/2026-08-03")
 EVENTS = {"sinks": ["jsonl"]}
+needs_quality = pytest.mark.skipif(
+    registry.find("ldp.gates", "quality") is None, reason="needs ldp-quality, which brings the gate"
+)
 
 
 @pytest.fixture
@@ -62,9 +66,23 @@ def test_runs_are_listed_newest_first(project: Project, ldp: Ldp) -> None:
     rows = [line.split() for line in text.splitlines()[3:-1]]
     assert [row[0] for row in rows] == [second.run_id, first.run_id]
     assert rows[0][5:-1] == [
-        "published", "3", "2", "0/0", str(second.write_result.snapshot_id), second.keyed.key[:12],
+        "published", "3", "2", "none", str(second.write_result.snapshot_id), second.keyed.key[:12],
     ]  # fmt: skip
     assert text.endswith("(2 rows)\n")
+
+
+@needs_quality
+def test_the_checks_of_a_run_are_told_in_words(project: Project, ldp: Ldp) -> None:
+    low, high = ({"check": "range", "column": "fare", "min": least} for least in (0, 6))
+    for name, checks in (("fine", [low]), ("odd", [low, high, {"check": "not_null", "columns": ["fare"]}])):
+        quality = {"on_failure": "warn", "checks": checks}
+        run_config(project(name, target={"name": name}, quality=quality, observability=EVENTS))
+    odd, fine = ldp("runs").splitlines()[3:5]
+    assert " 1 of 3 failed " in odd
+    assert " 1 passed " in fine
+    told = ldp("runs", "--events")
+    assert "checks: 1 of 3 failed" in told
+    assert "checks: 1 passed" in told
 
 
 def test_json_has_the_whole_key_and_ids_as_text(project: Project, ldp: Ldp) -> None:
@@ -165,7 +183,7 @@ def test_events_in_their_order(project: Project, ldp: Ldp) -> None:
         ("3", "run.published"), ("4", "run.finished"),
     ]  # fmt: skip
     assert told[1][6] == "rows_read=3 rows_kept=3"
-    assert told[2][6] == "checks 0/0"
+    assert told[2][6] == "checks: none"
     assert told[3][6] == f"rows_written=3 snapshot={result.write_result.snapshot_id}"
     whole = json.loads(ldp("runs", "--run", result.run_id, "--events", "--json"))["events"]
     assert whole == list(jsonl.read(LEDGER))

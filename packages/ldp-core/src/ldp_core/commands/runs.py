@@ -120,7 +120,7 @@ def _table(states: Sequence[RunState]) -> None:
         "status": [state.status for state in states],
         "rows_read": [state.rows_read for state in states],
         "rows_written": [state.rows_written for state in states],
-        "checks": [_checks(state) for state in states],
+        "checks": [_checks(state.checks, state.checks_failed) for state in states],
         "snapshot_id": [None if state.snapshot_id is None else int(state.snapshot_id) for state in states],
         "idempotency_key": [(state.idempotency_key or "")[:_KEY_DIGITS] or None for state in states],
         "duration_s": [state.duration_s for state in states],
@@ -130,8 +130,13 @@ def _table(states: Sequence[RunState]) -> None:
     print_table(tuple(columns), list(zip(*columns.values(), strict=True)))
 
 
-def _checks(state: RunState) -> str | None:
-    return None if state.checks is None else f"{state.checks_failed}/{state.checks}"
+def _checks(checks: int | None, failed: int | None) -> str | None:
+    """How checks ended, in words: ``1/3`` would be read as one that passed."""
+    if checks is None:
+        return None
+    if failed:
+        return f"{failed} of {checks} failed"
+    return f"{checks} passed" if checks else "none"
 
 
 def _moment(text: str | None, length: int) -> str | None:
@@ -161,7 +166,7 @@ def _detail(event: Mapping[str, Any]) -> str:
     """What an event tells, in a few words."""
     payload = event.get("payload") or {}
     if event["type"] == "quality.evaluated":
-        return f"checks {payload.get('failed')}/{payload.get('checks')}"
+        return f"checks: {_checks(payload.get('checks') or 0, payload.get('failed'))}"
     window = payload.get("window")
     told = {
         "mode": payload.get("mode") if event["type"] == "run.started" else None,
