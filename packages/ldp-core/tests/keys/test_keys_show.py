@@ -13,6 +13,7 @@ from ldp_core.commands.keys import keys
 from ldp_core.commit.ledger import property_of, read, written
 from ldp_core.commit.verify import KeysUnknown
 from ldp_core.errors import TableNotFound, UsageError
+from ldp_core.ids import run_hex
 from ldp_core.tables.view import of_metadata
 
 DAY = "2026-08-{:02}T00:00:00Z/2026-08-{:02}T00:00:00Z"
@@ -62,6 +63,26 @@ def test_one_window_or_key_is_one_answer(lake: Any) -> None:
     assert text == f"free: window {DAY.format(9, 10)} of rides\n"
     error = lake.fails(keys, "show", "rides.json", "--window", "2026-08-01/2026-08-02", "--key", "x")
     assert isinstance(error, UsageError)
+
+
+def test_the_run_that_published_is_told_by_its_id_where_its_snapshot_still_is(lake: Any) -> None:
+    first = lake.load(lake.day(0), run="second-day").snapshot_id
+    lake.load(lake.day(1), run="01a22a21-d4ba-7000-8000-000000000000")
+    recent = one(lake)["recent"]
+    assert [item["run_id"] for item in recent] == ["second-day", "01a22a21-d4ba-7000-8000-000000000000"]
+    assert recent[0]["run"] == run_hex("second-day")
+    assert f"snapshot {first}, run second-day, attempt 1\n" in lake.run(keys, "show", "rides.json")
+    words = ("--window", "2026-08-01/2026-08-02")
+    assert one(lake, *words)["run_id"] == "second-day"
+    text = lake.run(keys, "show", "rides.json", *words)
+    assert text == f"published: window {DAY.format(1, 2)} of rides, in snapshot {first}, by run second-day\n"
+    table = lake.table()
+    table.maintenance.expire_snapshots().by_id(first).commit()
+    assert one(lake)["recent"][0]["run_id"] is None
+    text = lake.run(keys, "show", "rides.json")
+    assert f"snapshot {first}, a run whose hash is {run_hex('second-day')}, attempt 1\n" in text
+    assert one(lake, *words)["run_id"] is None
+    assert "by run" not in lake.run(keys, "show", "rides.json", *words)
 
 
 def test_where_there_is_no_table_every_window_is_free(lake: Any) -> None:

@@ -85,15 +85,15 @@ def place_of(file: str, env: str | None) -> Place:
     return Place(config, found, Owner(config.identifier, found.label, who, zone))
 
 
-def ledger_json(ledger: Ledger) -> dict[str, Any]:
-    """A ledger as ``--json`` prints it."""
+def ledger_json(ledger: Ledger, view: TableView) -> dict[str, Any]:
+    """A ledger as ``--json`` prints it; the snapshots that are left in the table tell the ids of its runs."""
     return {
         "pipeline": ledger.pipeline,
         "target": ledger.target,
         "table_uuid": ledger.uuid,
         "timezone": ledger.zone,
         "anchor": _point(ledger.anchor),
-        "recent": [_publish(ledger, item) for item in ledger.recent],
+        "recent": [_publish(ledger, item, view) for item in ledger.recent],
         "windows": [_interval(ledger, item) for item in ledger.windows],
         "keys": [
             {
@@ -104,7 +104,7 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
             }
             for own in ledger.keys
         ],
-        "off": [_publish(ledger, item) for item in ledger.off],
+        "off": [_publish(ledger, item, view) for item in ledger.off],
         "configs": [
             {"format": who.format, "source": who.source, "id": who.id, "path": who.path} for who in ledger.who
         ],
@@ -128,12 +128,23 @@ def _point(point: Any) -> dict[str, Any] | None:
     return None if point is None else {"snapshot_id": str(point.snapshot), "sequence_number": point.sequence}
 
 
-def _publish(ledger: Ledger, item: Publish) -> dict[str, Any]:
+def _run_id_of(view: TableView, item: Publish) -> str | None:
+    """The id of the run that published; None where its snapshots have expired: a ledger keeps its hash."""
+    from ldp_core.commit.summaries import RUN
+    from ldp_core.ids import run_hex
+
+    snaps = (view.snapshots.get(point.snapshot) for point in reversed(item.points))
+    ids = (str(snap.summary.get(RUN) or "") for snap in snaps if snap is not None)
+    return next((text for text in ids if text and run_hex(text) == item.run), None)
+
+
+def _publish(ledger: Ledger, item: Publish, view: TableView) -> dict[str, Any]:
     return {
         "key": item.key,
         "window": str(item.window) if item.window else None,
         "own_key": not ledger.derived(item),
         "snapshot_ids": [str(point.snapshot) for point in item.points],
+        "run_id": _run_id_of(view, item),
         "run": item.run or None,
         "attempt": item.attempt,
         "published": instant(item.at),

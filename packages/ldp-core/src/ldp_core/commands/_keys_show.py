@@ -19,7 +19,7 @@ def overview(place: Place) -> dict[str, Any]:
     shown: list[dict[str, Any]] = []
     for name, ledger in ledgers(view):
         if isinstance(ledger, Ledger):
-            shown.append({"property": name, **_state(view, ledger.pipeline), **ledger_json(ledger)})
+            shown.append({"property": name, **_state(view, ledger.pipeline), **ledger_json(ledger, view)})
         else:
             own = place.owner.pipeline if name == property_of(place.owner.pipeline) else None
             shown.append({"property": name, "state": "broken", "reason": str(ledger), "pipeline": own})
@@ -40,6 +40,7 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
         KeysUnknown: Nobody can tell.
     """
     from ldp_core.commit.lookup import find
+    from ldp_core.commit.summaries import RUN
     from ldp_core.errors import TableNotFound, UsageError
     from ldp_core.ids import is_text
     from ldp_core.window.parse import parse_window
@@ -58,13 +59,20 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     try:
         view = place.view()
     except TableNotFound:
-        return {**body, "state": "free", "snapshot_id": None, "config": None}
+        return {**body, "state": "free", "snapshot_id": None, "run_id": None, "config": None}
     found = find(view, owner.pipeline, made, asked)
     config = None
     if found and found.ledger and found.who is not None and 0 <= found.who < len(found.ledger.who):
         config = found.ledger.who[found.who].path or None
     snapshot = str(found.snapshot) if found and found.snapshot is not None else None
-    return {**body, "state": "published" if found else "free", "snapshot_id": snapshot, "config": config}
+    left = view.snapshots.get(found.snapshot) if found and found.snapshot is not None else None
+    return {
+        **body,
+        "state": "published" if found else "free",
+        "snapshot_id": snapshot,
+        "run_id": left.summary.get(RUN) if left else None,
+        "config": config,
+    }
 
 
 def answered(body: dict[str, Any]) -> str:
@@ -73,7 +81,8 @@ def answered(body: dict[str, Any]) -> str:
     if body["state"] == "free":
         return f"free: {what} of {body['pipeline']}"
     where = f"snapshot {body['snapshot_id']}" if body["snapshot_id"] else "a snapshot that has been folded"
-    return f"published: {what} of {body['pipeline']}, in {where}"
+    by = f", by run {body['run_id']}" if body["run_id"] else ""
+    return f"published: {what} of {body['pipeline']}, in {where}{by}"
 
 
 def lines(body: dict[str, Any]) -> list[str]:
@@ -113,9 +122,15 @@ def _details(item: dict[str, Any]) -> list[str]:
         for one in item[label]:
             name = f"key {one['key']}{_of(one)}" if one["own_key"] else one["window"]
             last = one["snapshot_ids"][-1] if one["snapshot_ids"] else "unknown"
-            run = f", run {one['run']}, attempt {one['attempt']}" if one["run"] else ""
-            made.append(f"    {name}  snapshot {last}{run}")
+            made.append(f"    {name}  snapshot {last}{_run(one)}")
     return made
+
+
+def _run(one: dict[str, Any]) -> str:
+    """The run that published."""
+    if one["run_id"]:
+        return f", run {one['run_id']}, attempt {one['attempt']}"
+    return f", a run whose hash is {one['run']}, attempt {one['attempt']}" if one["run"] else ""
 
 
 def _of(own: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from ldp_core.commands._keys import yes_option
 if TYPE_CHECKING:
     from ldp_core.commands._keys import Place
     from ldp_core.commit.rebuild import Rebuilt, Said
+    from ldp_core.tables.view import TableView
     from ldp_core.window.model import Window
 
 
@@ -99,7 +100,7 @@ def rebuild(
     done = commit_rebuilt(place.base(), place.owner, said) if yes and needed else None
     snapshot = str(done.snapshot_id) if done else None
     if as_json:
-        print_json(_rebuilt_json(place, made, snapshot))
+        print_json(_rebuilt_json(place, view, made, snapshot))
         return
     _say_rebuilt(place, made, said)
     if done:
@@ -183,7 +184,7 @@ def _windows(place: Place, texts: tuple[str, ...]) -> tuple[Window, ...]:
     return tuple(found)
 
 
-def _rebuilt_json(place: Place, made: Rebuilt, snapshot: str | None) -> dict[str, Any]:
+def _rebuilt_json(place: Place, view: TableView, made: Rebuilt, snapshot: str | None) -> dict[str, Any]:
     from ldp_core.commands._keys import ledger_json
 
     return {
@@ -192,7 +193,7 @@ def _rebuilt_json(place: Place, made: Rebuilt, snapshot: str | None) -> dict[str
         "certain": list(made.certain),
         "assumed": list(made.assumed),
         "unsettled": {"windows": list(made.unsettled), "keys": list(made.unsettled_keys)},
-        "ledger": ledger_json(made.ledger),
+        "ledger": ledger_json(made.ledger, view),
         "committed": snapshot is not None,
         "snapshot_id": snapshot,
     }
