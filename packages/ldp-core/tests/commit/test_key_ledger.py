@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ldp_core.commit.intervals import Interval, merged, one, windows
-from ldp_core.commit.ledger import MOST_KEYS, SINGLE, Ledger, OwnKey, Publish, Who, property_of, read, written
+from ldp_core.commit.ledger import (
+    MOST_KEYS,
+    SINGLE,
+    Ledger,
+    LedgerBroken,
+    OwnKey,
+    Publish,
+    Who,
+    property_of,
+    read,
+    written,
+)
 from ldp_core.commit.lineage import Point
 from ldp_core.errors import LDPError
 from ldp_core.window import Window, iter_windows, midnight
@@ -97,6 +112,57 @@ def test_a_newer_version_and_a_broken_property_are_told_apart() -> None:
     properties = written(published(EMPTY, hours(1)))
     with pytest.raises(LDPError, match="kept in version 2, this LDP knows version 1"):
         read({**properties, "ldp.keys.version": "2"}, "rides")
-    with pytest.raises(LDPError, match="is broken") as caught:
-        read({**properties, property_of("rides"): "{}"}, "rides")
-    assert "ldp keys rebuild" in str(caught.value.hint)
+    for text, why in (
+        ("", "it is not JSON"),
+        ("null", "it is no JSON object"),
+        ("{}", "its part pipeline is missing"),
+        (properties[property_of("rides")].replace('"recent":[[', '"recent":[null,['), "its part recent "),
+    ):
+        with pytest.raises(LDPError) as caught:
+            read({**properties, property_of("rides"): text}, "rides")
+        assert caught.value.message.startswith(
+            f"the table property {property_of('rides')} is no ledger of keys: {why}"
+        )
+        assert "ldp keys rebuild CONFIG --yes" in str(caught.value.hint)
+
+
+def test_a_ledger_that_was_tampered_with_is_read_or_refused_and_never_stumbled_over() -> None:
+    made = published(EMPTY, hours(25))
+    own = tuple(OwnKey(f"k{at}", 0, at, hours(3)[at] if at else None) for at in range(2))
+    days = Interval(made.windows[0].start, made.windows[0].start + 86_400_000_000, 0, "Europe/Paris")
+    whole = replace(
+        made,
+        windows=(*made.windows, days),
+        keys=own,
+        off=made.recent[:1],
+        lost=(Point(1, 1),),
+        folded=Point(2, 2),
+    )
+    properties = written(whole)
+    body = json.loads(properties[property_of("rides")])
+    for place in list(_places(body)):
+        for value in (None, "x", -1, 0, 10**30, 1.5, [], [None], {}, [[]]):
+            text = json.dumps(_changed(body, place, value))
+            with contextlib.suppress(LedgerBroken):
+                found = read({**properties, property_of("rides"): text}, "rides")
+                assert found is not None
+                assert len(list(found.overlapping(Window(START, START + timedelta(days=2))))) <= 30
+                written(found.recorded(Publish("new", None, (Point(99, 99),)), "u"))
+                for item in found.windows:
+                    next(windows(item))
+
+
+def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield at
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inside:
+        if isinstance(key, str) or key < 2 or len(value) < 10:  # of a long list the first two stand for all
+            yield from _places(item, (*at, key))
+
+
+def _changed(body: Any, place: tuple[Any, ...], value: Any) -> Any:
+    if not place:
+        return value
+    copy = body.copy()
+    copy[place[0]] = _changed(body[place[0]], place[1:], value)
+    return copy

@@ -36,7 +36,7 @@ def test_a_broken_ledger_is_written_anew_from_the_history(lake: Any) -> None:
     lake.spoil()
     head = lake.head()
     body = rebuild(lake)
-    assert "is broken" in body["problem"]
+    assert "is no ledger of keys" in body["problem"]
     assert not body["committed"]
     assert lake.head() == head
     assert body["assumed"] == []

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, TypeVar
 
 from ldp_core.commit.intervals import Interval, merged, moment, one, ticks
 from ldp_core.commit.lineage import Point
 from ldp_core.config.canonical import idempotency_key
-from ldp_core.errors import LDPError
+from ldp_core.errors import ConfigError, LDPError
+from ldp_core.window.calendar import zone_of
 from ldp_core.window.model import Window
 
 PREFIX = "ldp.keys."
@@ -30,6 +31,7 @@ _MOST_POINTS = 5
 """Snapshots that are remembered of one key."""
 MOST_KEYS = 2_000
 """Keys that no window gives; more are refused."""
+T = TypeVar("T")
 
 
 class LedgerBroken(LDPError):
@@ -275,28 +277,60 @@ def _check_version(properties: Mapping[str, str]) -> None:
 def _read(name: str, text: str) -> Ledger:
     try:
         body = json.loads(text)
-        ledger = Ledger(
-            pipeline=body["pipeline"],
-            target=body["target"],
-            uuid=body["uuid"],
-            anchor=_point_of(body["anchor"]),
-            folded=_point_of(body["folded"]),
-            windows=tuple(Interval(*item) for item in body["windows"]),
-            keys=tuple(map(_own, body["keys"])),
-            who=tuple(Who(*item) for item in body["who"]),
-            zone=body["zone"],
-        )
-        return replace(
-            ledger,
-            recent=tuple(_publish(ledger, item) for item in body["recent"]),
-            off=tuple(_publish(ledger, item) for item in body["off"]),
-            lost=tuple(_known_point(item) for item in body["lost"]),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise LedgerBroken(
-            f"the table property {name} is broken: {error}",
-            hint="ldp keys rebuild CONFIG writes it anew",
-        ) from error
+    except ValueError as error:
+        raise _broken(name, "it is not JSON") from error
+    if not isinstance(body, dict):
+        raise _broken(name, "it is no JSON object")
+
+    def part(key: str, made: Callable[[Any], T]) -> T:
+        if key not in body:
+            raise _broken(name, f"its part {key} is missing")
+        try:
+            return made(body[key])
+        except (ArithmeticError, AttributeError, ConfigError, LookupError, TypeError, ValueError) as error:
+            raise _broken(name, f"its part {key} is not what LDP writes there") from error
+
+    ledger = Ledger(
+        pipeline=part("pipeline", _text),
+        target=part("target", _text),
+        uuid=part("uuid", _text),
+        anchor=part("anchor", _point_of),
+        folded=part("folded", _point_of),
+        windows=part("windows", _each(_interval)),
+        keys=part("keys", _each(_own)),
+        who=part("who", _each(_who)),
+        zone=part("zone", _zone),
+    )
+    publishes = _each(partial(_publish, ledger))
+    return replace(
+        ledger,
+        recent=part("recent", publishes),
+        off=part("off", publishes),
+        lost=part("lost", _each(_known_point)),
+    )
+
+
+def _broken(name: str, why: str) -> LedgerBroken:
+    return LedgerBroken(
+        f"the table property {name} is no ledger of keys: {why}",
+        hint="ldp keys rebuild CONFIG --yes writes it anew from the table's history",
+    )
+
+
+def _each(made: Callable[[Any], T]) -> Callable[[list[Any]], tuple[T, ...]]:
+    return lambda items: tuple(map(made, items))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _zone(value: Any) -> str:
+    if value != "":
+        zone_of(_text(value))
+    return str(value)
 
 
 def _point(point: Point | None) -> list[Any] | None:
@@ -328,7 +362,20 @@ def _single(ledger: Ledger, publish: Publish) -> list[Any]:
 
 def _own(item: list[Any]) -> OwnKey:
     key, who, at, *bounds = item
-    return OwnKey(str(key), int(who), int(at), *map(_window, bounds))
+    return OwnKey(_text(key), int(who), int(at), *map(_window, bounds))
+
+
+def _who(item: list[Any]) -> Who:
+    return Who(*map(_text, item))
+
+
+def _interval(item: list[Any]) -> Interval:
+    start, end, step, zone, who = item
+    made = Interval(int(start), int(end), int(step), _zone(zone), int(who))
+    tiled = made.zone or 0 < made.step <= made.end - made.start
+    if not tiled or moment(made.start) >= moment(made.end):
+        raise ValueError(item)  # no windows lie end to end in it
+    return made
 
 
 def _bounds(window: Window | None) -> list[int] | None:
@@ -342,5 +389,6 @@ def _window(bounds: list[int] | None) -> Window | None:
 def _publish(ledger: Ledger, item: list[Any]) -> Publish:
     key, bounds, points, who, run, attempt, *at = item
     window = _window(bounds)
-    made = key if window is None or key is not None else ledger.key_of(window)
-    return Publish(str(made), window, tuple(map(_known_point, points)), who, run, attempt, *at)
+    made = ledger.key_of(window) if window is not None and key is None else _text(key)
+    first, *rest = map(_known_point, points)  # its order and its answer hang on a point
+    return Publish(made, window, (first, *rest), int(who), _text(run), int(attempt), *map(int, at))
