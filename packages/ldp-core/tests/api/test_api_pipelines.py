@@ -148,6 +148,8 @@ def test_a_route_of_ones_own_never_drops_a_key() -> None:
     for asked in ({"window": "yesterday"}, {"idempotency_key": "k"}):
         with pytest.raises(ConfigError, match=r"Plain.*no window and takes no key"):
             ldp_core.run_config(body, **asked)
+    with pytest.raises(ConfigError, match="adopt needs a window or a key"):
+        ldp_core.run_config(body, adopt=True)
     ldp_core.run_config(body, run_id="r")
     ldp_core.register_pipeline("kafka", "ICEBERG")(Keyed)
     ldp_core.run_config(body, window="yesterday", attempt=2, run_id="r")
@@ -162,6 +164,8 @@ def test_a_route_of_ones_own_never_drops_a_key() -> None:
         (CommitContext(idempotency_key=5), "non-empty"),
         (CommitContext(idempotency_key="a\nb"), "on one line"),
         (CommitContext(idempotency_key="a\udcff"), "on one line"),
+        (CommitContext(adopt=True), "adopt needs a window or a key"),
+        (CommitContext(adopt=True, run_id="r"), "adopt needs a window or a key"),
         (CommitContext(window="yesterday", overlap="maybe"), "overlap"),
         (CommitContext(window="yesterday", run_id=""), "run_id"),
         (CommitContext(idempotency_key="k", run_id="r", attempt=0), "attempt"),
@@ -182,6 +186,10 @@ def test_what_a_config_says_of_windows_and_what_a_file_takes_hold_in_python() ->
         Pipeline(config(window="none"), source=rows).run(commit=CommitContext(window="yesterday"))
     with pytest.raises(ConfigError, match="takes no idempotency key"):
         Pipeline(source=rows, target=CSV("o", "o.csv")).run(commit=CommitContext(idempotency_key="k"))
+    with pytest.raises(ConfigError, match="takes no idempotency key"):
+        Pipeline(source=rows, target=CSV("o", "o.csv")).run(
+            commit=CommitContext(window="yesterday", adopt=True)
+        )
 
 
 def test_a_table_is_read_by_its_name() -> None:

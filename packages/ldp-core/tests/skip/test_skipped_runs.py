@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 from ldp_core import run_config
 from ldp_core.catalogs import LocalIcebergCatalog
-from ldp_core.errors import LDPError
+from ldp_core.config import Config
+from ldp_core.errors import ConfigError, LDPError
+from ldp_core.plan.explain import explain
+from ldp_core.plan.keyed import Ask
+from ldp_core.run.many import run_all
 
 WINDOW = "2026-08-01/2026-08-02"
 
@@ -61,6 +65,19 @@ def test_docs_that_changed_are_written_by_a_skipped_run(tmp_path: Path) -> None:
     location = found.metadata_location
     assert run_config(path, window=WINDOW).notes == ()
     assert table(tmp_path).metadata_location == location
+
+
+def test_adopting_without_a_key_is_refused_by_plan_and_run(tmp_path: Path) -> None:
+    path = config(tmp_path, "first")
+    found = explain(Config.from_file(path), None, Ask(adopt=True))
+    assert not found.valid
+    text = "adopt needs a window or a key"
+    assert any(text in line for line in found.lines())
+    with pytest.raises(ConfigError, match=text):
+        list(run_all([Config.from_file(path)], adopt=True))
+    with pytest.raises(ConfigError, match=text):
+        run_config(path, adopt=True)
+    assert not (tmp_path / "wh").exists()
 
 
 def test_another_config_under_the_same_key_is_refused_and_may_take_it_over(tmp_path: Path) -> None:

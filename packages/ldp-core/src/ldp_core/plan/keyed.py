@@ -114,14 +114,27 @@ def _wrong(ask: Ask, target: str) -> list[Problem]:
         )
     if ask.overlap not in (None, "allow", "refuse"):
         found.append(Problem(f"overlap must be allow or refuse, got {ask.overlap!r}"))
-    if key is not None and target != "ICEBERG":
+    found += needless_adopt(ask)
+    if (key is not None or ask.adopt) and target != "ICEBERG":
         found.append(
             Problem(
                 "a file target takes no idempotency key: every run replaces the file whole",
-                hint="leave --idempotency-key out; --window is allowed",
+                hint="leave --idempotency-key and --adopt out; --window is allowed",
             )
         )
     return found
+
+
+def needless_adopt(ask: Ask) -> list[Problem]:
+    """Adopting is about what was published under a key: without one there is nothing to take over."""
+    if not ask.adopt or ask.window is not None or ask.idempotency_key is not None:
+        return []
+    return [
+        Problem(
+            "adopt needs a window or a key: it takes over what another config published under that key",
+            hint="give --window or --idempotency-key, or leave --adopt out",
+        )
+    ]
 
 
 def _refuse(found: list[Problem]) -> None:

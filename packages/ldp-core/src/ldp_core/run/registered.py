@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from ldp_core import registry
 from ldp_core.config import Config
 from ldp_core.errors import ConfigError, PipelineNotFound
-from ldp_core.plan.keyed import CommitContext
+from ldp_core.plan.keyed import Ask, CommitContext, needless_adopt
 from ldp_core.run.pipeline import Pipeline
 from ldp_core.run.result import PipelineResult
 from ldp_core.run.runner import run
@@ -118,6 +118,9 @@ def _run_own(route: Any, mode: str | None, options: Mapping[str, Any]) -> Pipeli
         for name, nothing in asdict(CommitContext()).items()
         if options.get(name, nothing) != nothing
     }
+    wrong = needless_adopt(Ask(asked.get("window"), asked.get("idempotency_key"), adopt="adopt" in asked))
+    if wrong:
+        raise ConfigError.from_problems(tuple(wrong))
     takes = inspect.signature(route.run).parameters
     if asked and ("commit" in takes or any(one.kind is one.VAR_KEYWORD for one in takes.values())):
         kept: PipelineResult = route.run(mode, commit=CommitContext(**asked))
