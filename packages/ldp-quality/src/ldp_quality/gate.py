@@ -45,7 +45,8 @@ class PreparedQuality:
         report = evaluate(self.items, rows, Context(batch.now, batch.source_rows))
         verdicts = zip(self.items, report.results, strict=True)
         blocks = any(
-            result.status in (FAIL, NOT_RUN) and (rule.on_failure or self.on_failure) == FAIL
+            result.status in (FAIL, NOT_RUN)
+            and (batch.on_failure or rule.on_failure or self.on_failure) == FAIL
             for rule, result in verdicts
         )
         return Verdict(report.passed, blocks, report, self._evaluated(report))

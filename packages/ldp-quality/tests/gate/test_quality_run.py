@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ldp_core.catalogs import load_table
 from ldp_core.config import Config
-from ldp_core.errors import ConfigError, DataQualityError, SourceError, TableNotFound
+from ldp_core.errors import ConfigError, DataQualityError, SourceError, TableNotFound, UsageError
 from ldp_core.run.context import RunOptions
 from ldp_core.run.preview import preview
 from ldp_core.run.runner import run
@@ -72,6 +72,19 @@ def test_a_warning_publishes_and_says_so(tmp_path: Path) -> None:
     found = result.quality.to_dict()["results"]
     assert [item["passed"] for item in found] == [False, True]
     assert found[0]["samples"][0]["row"] == 2
+
+
+@pytest.mark.parametrize("own", [None, "fail", "warn"])
+@pytest.mark.parametrize("section", ["fail", "warn"])
+def test_the_run_has_the_last_word(tmp_path: Path, own: str | None, section: str) -> None:
+    check = {"check": "range", "column": "fare", "min": 6, **({"on_failure": own} if own else {})}
+    loaded = config(tmp_path, {"on_failure": section, "checks": [check]})
+    with pytest.raises(DataQualityError):
+        run(loaded, on_failure="fail")
+    result = run(loaded, on_failure="warn")
+    assert (result.rows_written, [item.status for item in result.quality.results]) == (3, ["fail"])  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="on_failure must be fail or warn, got 'explode'"):
+        run(loaded, on_failure="explode")
 
 
 def test_a_wrong_check_is_found_before_the_source_is_read(tmp_path: Path) -> None:

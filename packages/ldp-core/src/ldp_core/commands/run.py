@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 @click.option("--mode", metavar="MODE", help="append, overwrite or upsert, above the config's write_mode.")
 @click.option("--keep-going", is_flag=True, help="Run the other configs after one that fails.")
 @click.option("--strict", is_flag=True, help="Make what would be a warning about data an error.")
+@click.option(
+    "--on-failure",
+    type=click.Choice(("fail", "warn")),
+    help="What a failed gate does in this run, above what the configs say.",
+)
 @window_options
 @env_option
 @memory_option
@@ -30,6 +35,7 @@ def run(
     mode: str | None,
     keep_going: bool,
     strict: bool,
+    on_failure: str | None,
     env: str | None,
     memory_limit: str | None,
     as_json: bool,
@@ -53,6 +59,7 @@ def run(
         keep_going=keep_going,
         mode=mode,
         strict=strict,
+        on_failure=on_failure,
         memory_limit=memory_limit,
         progress=progress(as_json=as_json),
         **asked,

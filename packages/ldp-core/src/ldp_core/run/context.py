@@ -30,9 +30,10 @@ class RunOptions:
         run_id: uuid7 or any text; made when it is None.
         attempt: From 1.
         part: The workflow that the run is part of.
+        on_failure: What a failed gate does, above what configs say: ``fail`` or ``warn``.
 
     Raises:
-        UsageError: The run id or the attempt is none.
+        UsageError: The run id, the attempt or ``on_failure`` is none.
     """
 
     memory_limit: str | None = None
@@ -42,12 +43,15 @@ class RunOptions:
     run_id: str | None = None
     attempt: int = 1
     part: Part | None = None
+    on_failure: str | None = None
 
     def __post_init__(self) -> None:
         if self.run_id is not None and not is_text(self.run_id):
             raise UsageError(f"run_id must be a non-empty string on one line, got {self.run_id!r}")
         if type(self.attempt) is not int or self.attempt < 1:
             raise UsageError(f"attempt must be a whole number from 1, got {self.attempt!r}")
+        if self.on_failure not in (None, "fail", "warn"):
+            raise UsageError(f"on_failure must be fail or warn, got {self.on_failure!r}")
 
 
 @dataclass
@@ -89,6 +93,7 @@ def open_context(
                     clock=options.clock,
                     strict=options.strict,
                     keyed=keyed,
+                    on_failure=options.on_failure,
                 )
         finally:
             con.close()

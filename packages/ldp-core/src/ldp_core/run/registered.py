@@ -89,9 +89,9 @@ def run_config(
         path_or_config: A JSON or YAML file, or a config.
         mode: A write mode that stands above the config's own.
         options: ``window``, ``idempotency_key``, ``overlap``, ``adopt``, ``run_id``, ``attempt``,
-            ``memory_limit``, ``strict``, ``progress`` and ``clock``, as for ``ldp_core.run.runner.run``. A
-            registered class gets the first six as ``commit=``, where its ``run`` takes one; the rest is read
-            by the generic route alone.
+            ``memory_limit``, ``strict``, ``progress``, ``clock`` and ``on_failure``, as for
+            ``ldp_core.run.runner.run``. A registered class gets the first six as ``commit=``, where its
+            ``run`` takes one; the rest is read by the generic route alone.
 
     Raises:
         ConfigError: The config has errors; carries them all. Or a window or a key is asked of a registered

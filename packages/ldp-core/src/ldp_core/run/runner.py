@@ -61,6 +61,7 @@ def run(
     idempotency_key: str | None = None,
     overlap: str | None = None,
     adopt: bool = False,
+    on_failure: str | None = None,
 ) -> PipelineResult:
     """Load what a config describes.
 
@@ -77,13 +78,15 @@ def run(
         idempotency_key: A key in place of the window's.
         overlap: ``allow`` loads a window that shares time with a published one.
         adopt: Take over what another config published under the key.
+        on_failure: What a failed gate does, above what the config and its rules say: ``fail`` or ``warn``.
 
     Raises:
         ConfigError: The config has errors; carries them all.
         DataQualityError: A gate held the batch back; nothing was published.
         LDPError: Anything else that stopped the run; nothing was published.
     """
-    options = RunOptions(memory_limit, strict, progress or RunOptions.progress, clock, run_id, attempt)
+    shown = progress or RunOptions.progress
+    options = RunOptions(memory_limit, strict, shown, clock, run_id, attempt, on_failure=on_failure)
     ask = Ask(window, idempotency_key, overlap, adopt, clock())
     return execute(build(config, mode, ask), options)
 
@@ -260,6 +263,7 @@ def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) 
         source_rows=rows_read,
         ordered_sql=staged.ordered_sql,
         now=gates.measured_at(ctx),
+        on_failure=ctx.on_failure,
     )
 
 

@@ -26,6 +26,7 @@ class Batch:
         source_rows: Rows of the source (inside the window, when there is one).
         ordered_sql: The same rows with one more column ``__row`` (BIGINT, from 0, the order of the input).
         now: The moment that freshness is measured against.
+        on_failure: What a failure does in this run, above what configs and rules say; None leaves it to them.
     """
 
     con: DuckDBPyConnection
@@ -35,6 +36,7 @@ class Batch:
     source_rows: int
     ordered_sql: str
     now: datetime
+    on_failure: str | None = None
 
 
 class Report(Protocol):

@@ -72,6 +72,7 @@ class RunContext:
         warn: Takes one line for the user; collected in the result, printed by the command.
         strict: ``--strict``: what would be a warning about data is an error.
         keyed: What the run is to the table; None for a load of the Python classes.
+        on_failure: See ``Batch``.
     """
 
     con: DuckDBPyConnection
@@ -84,3 +85,4 @@ class RunContext:
     clock: Clock = system_clock
     strict: bool = False
     keyed: Keyed | None = None
+    on_failure: str | None = None
