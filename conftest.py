@@ -1,0 +1,46 @@
+"""With ``LDP_NO_SKIPS`` a test that is skipped fails the suite: a full job has all that its tests need."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+ALLOWED = ("root writes anywhere",)
+"""Reasons that no install takes away."""
+
+
+class NoSkips:
+    """Remembers what was skipped, tests and whole modules, and fails the session over it."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.take(report)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self.take(report)
+
+    def take(self, report: Any) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+            if not any(word in reason for word in ALLOWED):
+                self.found[report.nodeid] = reason
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.found and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.found:
+            terminalreporter.section("skipped, and nothing may be")
+            for test, reason in self.found.items():
+                terminalreporter.line(f"{test}: {reason}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("LDP_NO_SKIPS") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(NoSkips())
