@@ -8,10 +8,13 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from ldp_core.commands._keys import place_of
 from ldp_core.commands.keys import keys
-from ldp_core.commit.ledger import property_of, read, written
-from ldp_core.commit.verify import KeysUnknown
+from ldp_core.commit.claim import Claim
+from ldp_core.commit.ledger import Who, property_of, read, written
+from ldp_core.commit.lineage import Point
+from ldp_core.commit.verify import KeysUnknown, verified
 from ldp_core.errors import TableNotFound, UsageError
 from ldp_core.ids import run_hex
 from ldp_core.tables.view import of_metadata
@@ -140,6 +143,54 @@ def test_a_ledger_of_another_table_is_told(lake: Any) -> None:
     assert ledger is not None
     lake.spoil(written(replace(ledger, uuid="another"))[property_of("rides")])
     assert "written for another table (uuid another" in one(lake)["reason"]
+
+
+FORGED: list[dict[str, Any]] = [
+    {"uuid": "another"},
+    {"anchor": Point(999, 0)},
+    {"anchor": Point(999, 1)},
+    {"anchor": Point(999, 99)},
+]
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_what_is_shown_of_a_forged_ledger_is_what_a_run_is_told(lake: Any, forged: dict[str, Any]) -> None:
+    ids = lake.days(23)
+    table = lake.table()
+    table.maintenance.expire_snapshots().by_ids(ids[:2]).commit()
+    ledger = read(lake.table().properties, "rides")
+    assert ledger is not None
+    lake.spoil(written(replace(ledger, **forged))[property_of("rides")])
+    shown = one(lake)
+    view = place_of("rides.json", None).view()
+    told = []
+    for number in range(24):
+        window = lake.day(number)
+        claim = Claim("r", 1, "rides", "nyc.rides", Who("CSV", "rides"), ledger.key_of(window), window)
+        args = ("show", "rides.json", "--window", str(window))
+        try:
+            found = claim.look(view)
+            if found is None:
+                claim.check_overlap(verified(view, "rides"))  # so does a run that has something to load
+            told.append("published" if found else "free")
+            assert lake.json(keys, *args)["state"] == told[-1]
+        except KeysUnknown:
+            told.append("unknown")
+            assert isinstance(lake.fails(keys, *args), KeysUnknown)
+    if "unknown" in told:
+        assert told == ["unknown"] * 2 + ["published"] * 21 + ["unknown"]
+        assert shown["state"] == "unknown"
+        assert shown["published_windows"] == ["2026-08-03T00:00:00Z/2026-08-24T00:00:00Z:day"]
+        assert shown["published_keys"] == []
+        assert "published all the same, as snapshots of main tell: 2026-08-03T" in lake.run(
+            keys, "show", "rides.json"
+        )
+    else:
+        assert told == ["published"] * 23 + ["free"]
+        assert (shown["state"], shown["anchor_on_main"]) == ("verified", False)
+        assert "snapshot 999, which main does not show: each key was looked for by itself" in lake.run(
+            keys, "show", "rides.json"
+        )
 
 
 def test_looking_imports_no_pyiceberg(lake: Any) -> None:

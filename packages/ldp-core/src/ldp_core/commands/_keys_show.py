@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.commands._keys import Place, ledger_json, window_texts
 
 if TYPE_CHECKING:
+    from ldp_core.commit.ledger import Ledger
     from ldp_core.tables.view import TableView
 
 
@@ -19,7 +20,7 @@ def overview(place: Place) -> dict[str, Any]:
     shown: list[dict[str, Any]] = []
     for name, ledger in ledgers(view):
         if isinstance(ledger, Ledger):
-            shown.append({"property": name, **_state(view, ledger.pipeline), **ledger_json(ledger, view)})
+            shown.append({"property": name, **_state(view, ledger), **ledger_json(ledger, view)})
         else:
             own = place.owner.pipeline if name == property_of(place.owner.pipeline) else None
             shown.append({"property": name, "state": "broken", "reason": str(ledger), "pipeline": own})
@@ -41,6 +42,7 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     """
     from ldp_core.commit.lookup import find
     from ldp_core.commit.summaries import RUN
+    from ldp_core.commit.verify import verified
     from ldp_core.errors import TableNotFound, UsageError
     from ldp_core.ids import is_text
     from ldp_core.window.parse import parse_window
@@ -61,6 +63,8 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     except TableNotFound:
         return {**body, "state": "free", "snapshot_id": None, "run_id": None, "config": None}
     found = find(view, owner.pipeline, made, asked)
+    if found is None:
+        verified(view, owner.pipeline)  # a run asks for this too before it loads what is free
     config = None
     if found and found.ledger and found.who is not None and 0 <= found.who < len(found.ledger.who):
         config = found.ledger.who[found.who].path or None
@@ -107,12 +111,16 @@ def _verdict(item: dict[str, Any]) -> str:
     if item["state"] == "rolled_back":
         freed = [*item["freed_windows"], *item["freed_keys"]]
         return f"rolled back, free again: {', '.join(freed) or 'nothing'}"
-    return f"{item['state']}: {item['reason']}"
+    published = [*item.get("published_windows", ()), *item.get("published_keys", ())]
+    told = f"; published all the same, as snapshots of main tell: {', '.join(published)}" if published else ""
+    return f"{item['state']}: {item['reason']}{told}"
 
 
 def _details(item: dict[str, Any]) -> list[str]:
     anchor = item["anchor"]
-    made = [f"  anchor: snapshot {anchor['snapshot_id']}"] if anchor else []
+    off = ", which main does not show: each key was looked for by itself"
+    beside = off if item["anchor_on_main"] is False else ""
+    made = [f"  anchor: snapshot {anchor['snapshot_id']}{beside}"] if anchor else []
     made += [f"  folded: {w['window']}, {w['count']} x {w['size']}" for w in item["windows"]]
     if item["keys"]:
         made.append(f"  own keys, folded: {len(item['keys'])}")
@@ -138,25 +146,40 @@ def _of(own: dict[str, Any]) -> str:
     return f" ({own['window']})" if own["window"] else ""
 
 
-def _state(view: TableView, pipeline: str) -> dict[str, Any]:
-    from ldp_core.commit.ledger import read
+def _state(view: TableView, ledger: Ledger) -> dict[str, Any]:
+    """What a run would be told of a pipeline's keys."""
+    from ldp_core.commit.lineage import on_main
     from ldp_core.commit.rollback import gone
     from ldp_core.commit.verify import verified
     from ldp_core.errors import LDPError
 
-    ledger = read(view.properties, pipeline)
+    anchor = on_main(view, ledger.anchor) if ledger.anchor else None
     try:
-        now = verified(view, pipeline)
+        now = verified(view, ledger.pipeline)
     except LDPError as error:
-        return {"state": "unknown", "reason": error.message}
+        return {"state": "unknown", "reason": error.message, "anchor_on_main": anchor, **_told(view, ledger)}
     if now == ledger:
-        return {"state": "verified", "reason": None}
+        return {"state": "verified", "reason": None, "anchor_on_main": anchor}
     freed = gone(ledger, now)
     return {
         "state": "rolled_back",
         "reason": None,
+        "anchor_on_main": anchor,
         "freed_windows": window_texts(freed.windows, now.zone) if freed and now else [],
         "freed_keys": list(freed.keys) if freed else [],
+    }
+
+
+def _told(view: TableView, ledger: Ledger) -> dict[str, Any]:
+    """The keys of a ledger that nobody can vouch for which main's snapshots carry: a run skips those."""
+    from ldp_core.commit.absorb import owner
+    from ldp_core.commit.summaries import on_line
+
+    told = [item for item in on_line(view) if owner(ledger, item.key, item.window) is not None]
+    tiles = {item.key: item.window for item in told if item.window and ledger.key_of(item.window) == item.key}
+    return {
+        "published_windows": window_texts(tiles.values(), ledger.zone),
+        "published_keys": sorted({item.key for item in told if item.key not in tiles}),
     }
 
 
