@@ -1,0 +1,34 @@
+"""``ldp contract``: data contracts in the Open Data Contract Standard."""
+
+from __future__ import annotations
+
+import click
+from ldp_core._output import json_option, print_json, say
+
+
+@click.group(short_help="Check and compare data contracts.")
+def contract() -> None:
+    """Work with data contracts in the Open Data Contract Standard (ODCS)."""
+
+
+@contract.command(short_help="Say what is wrong with a contract, and which of its rules run.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@json_option
+def lint(files: tuple[str, ...], as_json: bool) -> None:
+    """Check each contract FILE against the standard, and list the rules that LDP cannot run.
+
+    Exits 1 when a file has errors. A rule that cannot run is no error of the file: it is listed with the
+    reason, and a run of the contract reports it as not_run.
+    """
+    from ldp_quality.contract.lint import lint as judge
+
+    reports = [judge(file) for file in files]
+    if as_json:
+        every = [report.to_dict() for report in reports]
+        print_json({"ok": all(report.ok for report in reports), "files": every})
+    else:
+        for report in reports:
+            for line in report.lines():
+                say(line)
+    if not all(report.ok for report in reports):
+        click.get_current_context().exit(1)

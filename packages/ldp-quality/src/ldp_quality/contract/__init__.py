@@ -1,0 +1,1 @@
+"""Data contracts in the Open Data Contract Standard (ODCS)."""
