@@ -145,6 +145,14 @@ def test_what_main_shows_cannot_be_called_free(lake: Any) -> None:
     assert "ldp rollback" in str(error)
 
 
+@pytest.mark.parametrize("key", ["", "a\nb", "k" * 513])
+def test_no_key_is_vouched_for_that_no_run_could_have(lake: Any, key: str) -> None:
+    lake.days(1)
+    error = lake.fails(keys, "rebuild", "rides.json", "--published-key", key, "--yes")
+    assert isinstance(error, UsageError)
+    assert str(error).startswith("--published-key ")
+
+
 def test_a_word_given_wrongly_can_be_taken_back(lake: Any) -> None:
     lake.days(1)
     rebuild(lake, "--published", "2026-08-10/2026-08-13:day", "--yes")

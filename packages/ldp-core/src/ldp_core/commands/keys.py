@@ -91,7 +91,11 @@ def rebuild(
     """
     from ldp_core.commands._keys import place_of
     from ldp_core.commit.rebuild import Said, commit_rebuilt, rebuilt
+    from ldp_core.errors import UsageError
+    from ldp_core.ids import unfit
 
+    if why := next((why for key in published_key if (why := unfit("--published-key", key))), None):
+        raise UsageError(why)
     place = place_of(config, env)
     said = Said(_windows(place, published), _windows(place, free), published_key, free_key, rest)
     view = place.view()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ldp_core.config import Config, canonical
 from ldp_core.errors import ConfigError, Problem
-from ldp_core.ids import is_text
+from ldp_core.ids import unfit
 from ldp_core.plan.stages import Plan
 from ldp_core.spi import Keyed, Spec
 from ldp_core.window.model import Window
@@ -104,8 +104,8 @@ def _windowless(config: Config, ask: Ask) -> list[Problem]:
 def _wrong(ask: Ask, target: str) -> list[Problem]:
     """What is wrong with the key and the overlap that were asked of any plan, a config's or Python's."""
     found, key = [], ask.idempotency_key
-    if key is not None and not is_text(key):
-        found.append(Problem(f"idempotency_key must be a non-empty string on one line, got {key!r}"))
+    if key is not None and (why := unfit("idempotency_key", key)):
+        found.append(Problem(why))
     if key == AUTO and ask.window is None:
         found.append(
             Problem(

@@ -12,7 +12,7 @@ from ldp_core._progress import SILENT
 from ldp_core._signals import heard
 from ldp_core.clock import Clock, system_clock
 from ldp_core.errors import UsageError
-from ldp_core.ids import is_text, new_id
+from ldp_core.ids import new_id, unfit
 from ldp_core.run._scratch import scratch_folder
 from ldp_core.run.observe import Part
 from ldp_core.spi import Keyed, Progress, RunContext
@@ -46,8 +46,8 @@ class RunOptions:
     on_failure: str | None = None
 
     def __post_init__(self) -> None:
-        if self.run_id is not None and not is_text(self.run_id):
-            raise UsageError(f"run_id must be a non-empty string on one line, got {self.run_id!r}")
+        if self.run_id is not None and (why := unfit("run_id", self.run_id)):
+            raise UsageError(why)
         if type(self.attempt) is not int or self.attempt < 1:
             raise UsageError(f"attempt must be a whole number from 1, got {self.attempt!r}")
         if self.on_failure not in (None, "fail", "warn"):
