@@ -140,6 +140,31 @@ def test_checks_are_tests_of_the_run_and_assertions_on_its_input(project: Projec
     assert "5.5" not in json.dumps(tests)
 
 
+@needs_quality
+def test_assertions_name_their_column(project: Project) -> None:
+    checks = [
+        {"check": "range", "column": "fare", "min": 0},
+        {"check": "range", "column": "ride_id", "min": 0},
+        {"check": "range", "column": "a (b), c", "min": 0},
+        {"check": "range", "column": "fare", "max": 100, "name": "cheap"},
+        {"check": "unique", "columns": ["ride_id", "fare"]},
+        {"check": "row_count", "min": 1},
+    ]
+    run_config(project(csv='ride_id,fare,"a (b), c"\n1,5.5,3\n', observability=SINKS, quality=checks))
+    assertions = told()[1]["inputs"][0]["inputFacets"]["dataQualityAssertions"]["assertions"]
+    assert [(item["assertion"], item.get("column")) for item in assertions] == [
+        ("range", "fare"),
+        ("range", "ride_id"),
+        ("range", "a (b), c"),
+        ("range", None),
+        ("unique", None),
+        ("row_count", None),
+    ]
+    names = [item.get("name") for item in assertions]
+    if any(names):  # older clients know none
+        assert names[3:] == ["cheap", "unique(ride_id, fare)", "row_count"]
+
+
 def test_a_failure_has_its_message(project: Project) -> None:
     path = project(observability=SINKS)
     Path("r.csv").unlink()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -115,12 +115,15 @@ def _input(state: fold.RunState) -> InputDataset:
     checks = _checks(state)
     if checks:
         quality = facet_v2.data_quality_assertions_dataset
+        columns = {str(column["name"]) for column in _payload(state, model.RUN_EXTRACTED).get("schema") or ()}
         facets["dataQualityAssertions"] = quality.DataQualityAssertionsDatasetFacet(
             assertions=[
                 quality.Assertion(
                     assertion=str(check.get("kind") or check.get("name")),
                     success=bool(check.get("passed")),
+                    column=_column(check, columns),
                     severity=check.get("severity"),
+                    **_named(check, quality.Assertion),
                 )
                 for check in checks
             ],
@@ -164,6 +167,17 @@ def _payload(state: fold.RunState, kind: str) -> Payload:
 
 def _checks(state: fold.RunState) -> list[Payload]:
     return list(_payload(state, model.QUALITY_EVALUATED).get("results") or ())
+
+
+def _column(check: Payload, columns: Collection[str]) -> str | None:
+    """The one column that a check is about, as its name tells: ``range(fare)``."""
+    subject = str(check.get("name")).removeprefix(f"{check.get('kind')}(").removesuffix(")")
+    return subject if check.get("name") == f"{check.get('kind')}({subject})" and subject in columns else None
+
+
+def _named(check: Payload, assertion: type[Any]) -> dict[str, Any]:
+    """The name of a check, for clients whose assertions have one."""
+    return {"name": str(check.get("name"))} if "name" in assertion.__annotations__ else {}
 
 
 def _counted(check: Payload) -> str | None:
