@@ -184,6 +184,7 @@ def test_events_tell_the_run_without_its_rows(project: Project) -> None:
     assert events[3]["payload"]["snapshot_id"] == str(result.write_result.snapshot_id)
     assert events[4]["payload"]["status"] == "published"
     assert events[6]["payload"] == {
+        "pipeline": events[0]["payload"]["pipeline"],
         "error": "CSV file not found: r.csv",
         "code": "source_not_found",
         "retriable": True,

@@ -13,7 +13,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ldp_core.errors import ConfigError, DriftError, LDPError, SourceError, SourceNotFound, TableNotFound
+from ldp_core.errors import (
+    ConfigError,
+    DriftError,
+    LDPError,
+    NoData,
+    SourceError,
+    SourceNotFound,
+    TableNotFound,
+)
 from ldp_core.sources import bigquery
 
 
@@ -225,8 +233,7 @@ def test_json_is_cast_to_the_table_or_drifts(lab: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "t.json: the file is empty"),
-        (" \n", "t.json: holds no object"),
+        ("{}\n", "t.json: holds no object"),
         ('{"a": 1}\n{"a":}\n{"a": 2}\n', "t.json:2: is not valid JSON"),
         ('[{"a": 1},\n{"a":}]', "t.json: record 2 is not valid JSON"),
         ('{"a": 1}\n[1]\n', "t.json: record 2 is an array, not an object"),
@@ -239,6 +246,13 @@ def test_broken_json_is_one_clear_line(lab: Any, content: str, message: str) -> 
     with pytest.raises(SourceError) as caught:
         json_rows(lab, content)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("content", ["", " \n", "[]"])
+def test_json_without_a_row_has_the_columns_that_it_is_told(lab: Any, content: str) -> None:
+    with pytest.raises(NoData, match=r"there is no row in t\.json"):
+        json_rows(lab, content)
+    assert json_rows(lab, content, wanted=pa.schema([("a", pa.int64())])).rows == []
 
 
 def test_any_json_key_is_a_column(lab: Any) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from ldp_core import fs
-from ldp_core.errors import ConfigError, LDPError, SourceError
+from ldp_core._duck import ident
+from ldp_core.errors import ConfigError, LDPError, NoData, SourceError
 from ldp_core.plan.stages import Plan
+from ldp_core.run.nothing import no_columns, nothing, untyped
 from ldp_core.run.windowed import has_filter, kept_sql
 from ldp_core.spi import Extract, Resolved, RunContext, TargetSession
 
@@ -21,14 +23,44 @@ T = TypeVar("T")
 
 
 def open_source(plan: Plan, ctx: RunContext, session: TargetSession) -> Extract:
-    """Open the source; the table's types are told only when no transform stands between."""
+    """Open the source; the table's types are told only when no transform stands between.
+
+    Raises:
+        NoData: It has no row, and there is no table that would tell the types of its columns.
+        LDPError: It cannot be read.
+    """
     wanted = None if plan.transforms else session.wanted
-    extract = plan.read.source.open(plan.read.spec, ctx, wanted)
+    try:
+        extract = plan.read.source.open(plan.read.spec, ctx, wanted)
+    except NoData as error:
+        raise no_columns(plan, table=session.wanted is not None) from error
+    if session.wanted is None:
+        extract = _with_window(plan, ctx, extract)
     whole = plan.read.kind == "PARQUET" and not plan.transforms and not has_filter(plan.keyed)
     once = bool(plan.checks and plan.transforms and plan.transforms[-1].kind != "python")
     session.tell(
         docs=plan.docs, allow=_allowed(plan, extract), files=extract.files if whole else (), once=once
     )
+    return extract
+
+
+def _with_window(plan: Plan, ctx: RunContext, extract: Extract) -> Extract:
+    """The extract whose window column has a type; for a table that is still to be made, of such a column.
+
+    Raises:
+        NoData: No row has a value there, so that none is in the window.
+    """
+    import duckdb
+
+    column = plan.keyed.column if plan.keyed and has_filter(plan.keyed) else None
+    for _ in range(ROUNDS):
+        if column is None or column not in untyped(extract):
+            break
+        try:
+            count = f"SELECT count(*), count({ident(column)}) FROM (\n{extract.sql}\n) AS w"
+            raise nothing(plan, int(ctx.con.execute(count).fetchall()[0][0]), 0, untyped=True)
+        except duckdb.Error as error:
+            extract = _better(extract, error)
     return extract
 
 

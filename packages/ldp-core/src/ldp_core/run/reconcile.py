@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ldp_core.errors import SourceError
 from ldp_core.plan.stages import Plan
-from ldp_core.run.windowed import condition, has_filter
+from ldp_core.run.windowed import has_filter, in_window
 from ldp_core.spi import Extract, RunContext
 
 
@@ -37,7 +37,7 @@ def reconciled(plan: Plan, ctx: RunContext, extract: Extract, rows_in: int) -> C
 
     Raises:
         SourceError: Other rows were written than the source has in the window: it changed meanwhile.
-        ConfigError: As for ``condition``.
+        ConfigError: As for ``in_window``.
     """
     counts = _counted(plan, ctx, extract, rows_in)
     if not plan.transforms and counts.kept != rows_in:
@@ -56,7 +56,7 @@ def _counted(plan: Plan, ctx: RunContext, extract: Extract, rows_in: int) -> Cou
         if rows is None:
             rows = _count(ctx, extract, "count(*)")[0] if plan.transforms else rows_in
         return Counts(rows, rows)
-    where = condition(keyed, extract.schema)
+    where = in_window(keyed, extract)
     if rows is not None:
         return Counts(rows, _count(ctx, extract, "count(*)", where)[0])
     if not plan.transforms:

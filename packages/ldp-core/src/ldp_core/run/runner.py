@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.clock import Clock, system_clock
 from ldp_core.commit.claim import AlreadyPublished
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, LDPError, NoData, SourceError, TableChanged, UsageError
+from ldp_core.errors import DataQualityError, LDPError, SourceError, TableChanged, UsageError
 from ldp_core.ids import new_id
 from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
@@ -18,6 +18,7 @@ from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
 from ldp_core.run.extract import each_round, interrupt_of, open_source, stamps
+from ldp_core.run.nothing import nothing, untyped
 from ldp_core.run.observe import Observer
 from ldp_core.run.reconcile import reconciled
 from ldp_core.run.result import PipelineResult
@@ -44,7 +45,6 @@ logger = logging.getLogger(__name__)
 
 LOADS = 4
 """How often a load begins on a table that others change under it."""
-_EMPTY = "where windows without rows are normal, metadata.window.empty: publish"
 
 
 def run(
@@ -206,8 +206,11 @@ def _load_once(
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
-        if staged.rows == 0 and not (ctx.keyed and ctx.keyed.empty):
-            raise _nothing(plan, read, kept)
+        if staged.rows == 0:
+            new = plan.write.kind == "ICEBERG" and session.wanted is None
+            no_types = new and not read and bool(untyped(extract))
+            if no_types or not (ctx.keyed and ctx.keyed.empty):
+                raise nothing(plan, read, kept, untyped=no_types)
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
@@ -265,16 +268,6 @@ def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) 
         now=gates.measured_at(ctx),
         on_failure=ctx.on_failure,
     )
-
-
-def _nothing(plan: Plan, rows_read: int, rows_kept: int) -> NoData:
-    keyed = plan.keyed
-    window = Window(keyed.start, keyed.end) if keyed and keyed.start and keyed.end else None
-    why = "the transforms left no row of" if rows_kept else "there is no row in"
-    if rows_read and not rows_kept:
-        why = f"none of {rows_read} rows is in the window {window}:"
-    hint = _EMPTY if window and plan.write.kind == "ICEBERG" else None
-    return NoData(f"No data to write: {why} {plan.read.text}", hint=hint)
 
 
 def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged: Staged) -> dict[str, str]:

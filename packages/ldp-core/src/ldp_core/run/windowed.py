@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ldp_core._duck import ident
+from ldp_core.run.nothing import untyped
 from ldp_core.spi import Extract, Keyed
 from ldp_core.tables.window_rows import condition, has_filter
 
-__all__ = ["condition", "has_filter", "kept_sql"]
+__all__ = ["has_filter", "in_window", "kept_sql"]
 
 
 def kept_sql(keyed: Keyed | None, extract: Extract) -> str:
@@ -16,4 +18,18 @@ def kept_sql(keyed: Keyed | None, extract: Extract) -> str:
     """
     if keyed is None or not has_filter(keyed):
         return extract.sql
-    return f"SELECT * FROM (\n{extract.sql}\n) AS w WHERE {condition(keyed, extract.schema)}"
+    return f"SELECT * FROM (\n{extract.sql}\n) AS w WHERE {in_window(keyed, extract)}"
+
+
+def in_window(keyed: Keyed, extract: Extract) -> str:
+    """The predicate that is true for the rows of a window.
+
+    A column without any value has no type, and its rows are in no window. It is read all the same: a value
+    that a sample did not show is met, and gives it a type.
+
+    Raises:
+        ConfigError: As for ``condition``.
+    """
+    if keyed.column in untyped(extract):
+        return f"{ident(str(keyed.column))} IS NOT NULL"
+    return condition(keyed, extract.schema)

@@ -92,6 +92,11 @@ class CsvExtract:
         return pa.schema([(column.name, column.cast.arrow()) for column in self.columns])
 
     @property
+    def untyped(self) -> tuple[str, ...]:
+        """Columns in which no value was seen, so that nothing tells their types."""
+        return tuple(column.name for column in self.columns if column.cast.kind == "unknown")
+
+    @property
     def follows_values(self) -> bool:
         """Text: cast to the table's types, never a reason to widen it."""
         return True

@@ -78,18 +78,18 @@ def pointer(name: str) -> str:
 
 
 def open_files(spec: Spec, ctx: RunContext) -> JsonInput:
-    """Find the files; none may be empty.
+    """Find the files; one without bytes beside others that have some was cut off.
 
     Raises:
         SourceNotFound: There is no file.
-        SourceError: A file has no bytes.
+        SourceError: One of several files has no bytes.
     """
     files = _files.resolve(spec, "JSON")
     _files.attach_stores(ctx.con, files)
     shown = {file: _files.shown(file, spec.base_dir) for file in files}
-    for file, name in shown.items():
-        if fs.size(file) == 0:
-            raise SourceError("the file is empty", file=name)
+    bare = [name for file, name in shown.items() if fs.size(file) == 0]
+    if 0 < len(bare) < len(shown):
+        raise SourceError("the file is empty", file=bare[0])
     return JsonInput((), files, shown, tuple(files), str(spec.get("compression", "auto")))
 
 
@@ -97,7 +97,7 @@ def look(source: JsonInput, ctx: RunContext) -> list[Seen]:
     """Every key of the whole input with the kinds of its values, in the order they are met. One pass.
 
     Raises:
-        SourceError: A record is no object or has a key twice, keys differ only in case, or nothing is there.
+        SourceError: A record is no object or has a key twice, keys differ only in case, or no record has one.
     """
     import duckdb
 
@@ -122,7 +122,7 @@ def look(source: JsonInput, ctx: RunContext) -> list[Seen]:
     except duckdb.Error as error:
         raise json_error(error, source.shown) or error from error
     seen = [Seen(name, frozenset(kinds) - {"NULL", None}, bool(big)) for name, kinds, big in rows]
-    if not seen:
+    if not seen and ctx.con.execute(f"FROM {source.objects_sql()} LIMIT 1").fetchall():
         raise SourceError("holds no object with a key", file=next(iter(source.shown.values())))
     folded: dict[str, str] = {}
     for key in seen:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import text
-from ldp_core.errors import DriftError
+from ldp_core.errors import DriftError, NoData
 from ldp_core.sources.csv_extract import Column, CsvExtract
 from ldp_core.sources.csv_infer import Evidence, candidates, count_each
 from ldp_core.sources.csv_open import fixed_casts
-from ldp_core.sources.csv_types import BOOLEAN, DOUBLE, LONG, TEXT, Cast, decimal
+from ldp_core.sources.csv_types import BOOLEAN, DOUBLE, LONG, TEXT, UNKNOWN, Cast, cast_of_arrow, decimal
 from ldp_core.sources.json_input import JsonInput, Seen, look, open_files, pointer
 
 if TYPE_CHECKING:
@@ -28,15 +28,24 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
     """Open a JSON source; see ``Source.open``."""
     source = open_files(spec, ctx)
     seen = look(source, ctx)
+    bare = not seen
+    if wanted is not None and bare:
+        seen += [Seen(column.name, frozenset(), False) for column in wanted if _fillable(column.type)]
     for name in sorted(set(spec.get("columns") or {}) - {key.name for key in seen}):
-        ctx.warn(f"column {name}: no record has this key")
+        if not bare:
+            ctx.warn(f"column {name}: no record has this key")
         seen.append(Seen(name, frozenset(), False))
+    if not seen:
+        raise NoData(f"No data: there is no row in {', '.join(list(source.shown.values())[:3])}")
     source = replace(source, names=tuple(key.name for key in seen))
     fixed = fixed_casts(spec, source, _flat(wanted))
     columns = [
         Column(key.name, fixed[key.name], True)
         if key.name in fixed
-        else Column(key.name, _nested(source, key, ctx, _nested_type(wanted, key.name)) or TEXT)
+        else Column(
+            key.name,
+            _nested(source, key, ctx, _nested_type(wanted, key.name)) or (TEXT if key.kinds else UNKNOWN),
+        )
         for key in seen
     ]
     options = {
@@ -54,6 +63,13 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
 def _settled(source: Any, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
     """Types that were decided over the whole input do not change."""
     return columns
+
+
+def _fillable(type: pa.DataType) -> bool:
+    """Whether a column of a table can have values of text."""
+    import pyarrow as pa
+
+    return pa.types.is_nested(type) or cast_of_arrow(type) is not None
 
 
 def _flat(wanted: pa.Schema | None) -> pa.Schema | None:

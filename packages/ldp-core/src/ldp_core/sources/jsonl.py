@@ -52,7 +52,8 @@ class _JsonSource:
 
         Raises:
             SourceNotFound: There is no file.
-            SourceError: A file is empty or broken, or holds something else than objects.
+            NoData: It has no row, and neither table nor config tells its columns.
+            SourceError: A file is broken, or empty beside others, or holds something else than objects.
             DriftError: A column of the table cannot be filled.
         """
         from ldp_core.sources.json_open import open_json
