@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ldp_quality import kinds
 from ldp_quality._values import plain
 from ldp_quality.expr import Column
 from ldp_quality.plan import (
@@ -111,7 +110,7 @@ def _walk(
     source, words = rows.relation([], ordered=numbered)
     place, kind = rows.places[steps.column], rows.columns[steps.column]
     value = words.value(Column(steps.column))
-    present = f"{place} IS NOT NULL" + (f" AND NOT isnan({place})" if kind.family == kinds.FLOAT else "")
+    present = f"{place} IS NOT NULL" + (f" AND NOT {words.is_nan(place)}" if kind.nan else "")
     groups = ", ".join(rows.places[name] for name in steps.group_by)
     partition = f"PARTITION BY {groups} " if groups else ""
     first = "NULL"

@@ -1,7 +1,8 @@
-"""DuckDB's words for what checks ask: the only place where a check becomes SQL text.
+"""The words for what checks ask: the only place where a check becomes SQL text.
 
-The rows are an alias-free relation whose columns are called by position, so that no column name, however
-strange, meets the text of a query.
+``Words`` speaks DuckDB's dialect; another engine that speaks SQL overrides what it says otherwise. The rows
+are an alias-free relation whose columns are called by position, so that no column name, however strange,
+meets the text of a query.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ class Words:
         self._holds = holds
         self._writers: dict[type, Callable[[Any], str]] = {
             IsNull: lambda p: f"({self._places[p.column]} IS NULL)",
-            IsNan: lambda p: f"isnan({self._places[p.column]})",
+            IsNan: lambda p: self.is_nan(self._places[p.column]),
             IsTrue: lambda p: f"({self._places[p.column]})",
-            Below: lambda p: f"({self.value(p.value)} < {constant(p.limit)})",
-            Above: lambda p: f"({self.value(p.value)} > {constant(p.limit)})",
+            Below: lambda p: self.compare(p.value, "<", p.limit),
+            Above: lambda p: self.compare(p.value, ">", p.limit),
             AnyOf: self._any_of,
-            Matches: lambda p: f"regexp_matches({self._places[p.column]}, {text(p.pattern)})",
+            Matches: lambda p: self.matches(self._places[p.column], p.pattern),
             Holds: lambda p: self._holds[p.sql],
             Not: lambda p: f"(NOT {self.predicate(p.of)})",
             And: lambda p: f"({' AND '.join(map(self.predicate, p.of)) or 'true'})",
@@ -67,6 +68,18 @@ class Words:
     def predicate(self, predicate: Predicate) -> str:
         """A boolean expression, in parentheses where it needs them."""
         return self._writers[type(predicate)](predicate)
+
+    def is_nan(self, place: str) -> str:
+        """Whether a float is not a number."""
+        return f"isnan({place})"
+
+    def matches(self, place: str, pattern: str) -> str:
+        """Whether some part of a text matches an RE2 pattern."""
+        return f"regexp_matches({place}, {text(pattern)})"
+
+    def compare(self, value: Value, operator: str, limit: Constant) -> str:
+        """A value against a constant of its own kind."""
+        return f"({self.value(value)} {operator} {constant(limit)})"
 
     def value(self, value: Value) -> str:
         """A column (temporal ones as ticks) or a distance."""

@@ -76,7 +76,7 @@ def _exact(kind: Kind, units: int) -> Constant:
     return units if kind.family == kinds.INTEGER else Decimal(units).scaleb(-kind.scale, _WIDE)
 
 
-_WIDE = Context(prec=80)
+_WIDE = Context(prec=2_000)
 """Wider than any decimal column, so that scaling rounds nothing."""
 
 

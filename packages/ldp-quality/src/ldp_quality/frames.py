@@ -1,4 +1,4 @@
-"""Rows in memory, whatever library holds them, opened for checks on a private bounded connection."""
+"""Rows opened for checks: those in memory on a private bounded connection, others where they lie."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from ldp_core import _duck
 from ldp_core.errors import ConfigError
 
 from ldp_quality.executor import DuckDBExecutor
+from ldp_quality.executors.source import Source
 from ldp_quality.kinds import kind_of
+from ldp_quality.plan import Executor
 
 
 @contextmanager
-def opened(df: Any, *, memory_limit: str | None = None) -> Iterator[DuckDBExecutor]:
+def opened(df: Any, *, memory_limit: str | None = None) -> Iterator[Executor]:
     """Open rows for checks.
 
     Args:
-        df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, or a DuckDB relation.
-        memory_limit: The engine's limit such as ``250MB``.
+        df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, or a source
+            (see ``ldp_quality.executors.source.Source``).
+        memory_limit: The limit of an engine in this process, such as ``250MB``.
 
     Raises:
         ConfigError: It is none of these, or two columns have one name.
     """
+    if isinstance(df, Source):
+        with df.opened(memory_limit) as source:
+            yield source
+        return
     rows = _arrow(df)
     names = rows.schema.names
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -65,8 +72,8 @@ def _arrow(df: Any) -> pa.Table | pa.RecordBatchReader:
     if library in {"duckdb", "_duckdb"} and hasattr(df, "to_arrow_reader"):
         return df.to_arrow_reader()
     raise ConfigError(
-        f"checks read a pyarrow Table or RecordBatchReader, a pandas or polars frame or a DuckDB relation, "
-        f"not {type(df).__module__}.{type(df).__qualname__}"
+        f"checks read a pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, "
+        f"FileTable, IcebergTable or PostgresTable, not {type(df).__module__}.{type(df).__qualname__}"
     )
 
 

@@ -41,6 +41,7 @@ class Kind:
         bits: Floats: 16, 32 or 64.
         precision: Decimals.
         scale: Decimals.
+        nan: Whether a value may be no number, as floats may, and PostgreSQL's decimals.
     """
 
     family: str
@@ -52,6 +53,7 @@ class Kind:
     bits: int = 0
     precision: int = 0
     scale: int = 0
+    nan: bool = False
 
     @property
     def ns_per_tick(self) -> int:
@@ -73,7 +75,7 @@ def kind_of(type_: pa.DataType) -> Kind:
         low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
         return Kind(INTEGER, name, low=low, high=high)
     if is_.is_floating(inner):
-        return Kind(FLOAT, name, bits=inner.bit_width)
+        return Kind(FLOAT, name, bits=inner.bit_width, nan=True)
     if is_.is_decimal(inner) and inner.precision <= 38:
         return Kind(DECIMAL, name, precision=inner.precision, scale=inner.scale)
     if is_.is_timestamp(inner):

@@ -45,28 +45,39 @@ _LEXEMES = re.compile(
 
 @functools.lru_cache(maxsize=256)
 def columns_of(predicate: str) -> tuple[str, ...]:
-    """Guard a predicate.
+    """The names that a predicate uses, guarded as ``tree_of`` does.
 
     Args:
         predicate: SQL in DuckDB's dialect, such as ``fare >= 0 OR refunded``.
 
     Returns:
-        The names that it uses (a part of a struct by the first name), in their order. Without the columns
-        at hand nobody can tell ``s.a``, the part of a struct, from a column ``a`` of a table ``s``.
+        The names (a part of a struct by the first one), in their order. Without the columns at hand nobody
+        can tell ``s.a``, the part of a struct, from a column ``a`` of a table ``s``.
 
     Raises:
         ConfigError: It is not exactly one condition, or does more than look at the row.
     """
     from sqlglot import exp
 
-    tree = _parsed(predicate)
-    for node in tree.walk():
-        _refuse(node)
+    tree = tree_of(predicate)
     names: dict[str, None] = {}
     for column in tree.find_all(exp.Column):
         parts = [part.name for part in column.parts]
         names.setdefault(parts[0])
     return tuple(names)
+
+
+@functools.lru_cache(maxsize=256)
+def tree_of(predicate: str) -> exp.Expr:
+    """Guard a predicate, and give it as a tree, for reading only.
+
+    Raises:
+        ConfigError: It is not exactly one condition, or does more than look at the row.
+    """
+    tree = _parsed(predicate)
+    for node in tree.walk():
+        _refuse(node)
+    return tree
 
 
 def _parsed(predicate: str) -> exp.Expr:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from ldp_core.errors import ConfigError
 from ldp_core.shape import Key, Number, OneOf, Shape, Text
 
-from ldp_quality import kinds
 from ldp_quality._values import shown
 from ldp_quality.bounds import NotComparable, above, as_number, below
 from ldp_quality.checks.base import COLUMN, NAME, Check, CheckType, one_name, rows_text
@@ -73,7 +72,7 @@ class Range(Check):
         except NotComparable as error:
             text = f"cannot compare {self.column} ({kind.name}) with the bounds of {self._text()}: {error}"
             raise NotComparable(text) from None
-        floats = kind.family == kinds.FLOAT
+        floats = kind.nan
         nan: Predicate = IsNan(self.column) if floats else NONE
         number = Not(nan) if floats else And()
         high = And((high, number)) if floats else high
@@ -100,7 +99,7 @@ class Range(Check):
             metrics["below_min"] = found["low"]
         if self.max is not None:
             metrics["above_max"] = found["high"]
-        if kind.family == kinds.FLOAT:
+        if kind.nan:
             metrics["nan_count"] = found["nan"]
         if found["least"] is not None:
             metrics["observed_min"] = shown(kind, found["least"])

@@ -1,0 +1,1 @@
+"""Engines that answer plans about rows where they lie; see ``ldp_quality.plan.Executor``."""
