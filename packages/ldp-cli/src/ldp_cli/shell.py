@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -11,21 +10,12 @@ from typing import Any
 
 import click
 from ldp_core._output import print_json
+from ldp_core._trouble import REMEDIES, file_error, trouble, words
 from ldp_core.errors import Interrupted, LDPError, UsageError
 
 from ldp_cli.root import root
 
 TRACEBACK = "run with -v for the traceback"
-REMEDIES = {
-    errno.ENOSPC: "make room and run it again",
-    errno.EDQUOT: "make room and run it again",
-    errno.EACCES: "let this user read and write there",
-    errno.EPERM: "let this user read and write there",
-    errno.EROFS: "write to another place, or make this one writable",
-    errno.EISDIR: "move the folder away that stands in a file's place",
-    errno.ENOTDIR: "move the file away that stands in a folder's place",
-}
-"""What to do about errors of the file system that no command foresees."""
 
 
 class _Signals:
@@ -89,10 +79,11 @@ def _as_ldp_error(error: Exception) -> LDPError:
     if isinstance(error, click.ClickException):
         return LDPError(error.format_message())
     if isinstance(error, OSError) and error.errno in REMEDIES:
-        where = f": {error.filename}" if error.filename else ""
-        text = _uncapitalised(os.strerror(error.errno)) + where
-        return LDPError(text, hint=REMEDIES[error.errno], retriable=True)
-    first = (str(error).strip().splitlines() or [""])[0]
+        return file_error(error.errno, str(error.filename or ""))
+    of_engine = type(error).__module__ == "_duckdb"
+    if of_engine and (found := trouble(error)) is not None:
+        return found
+    first = words(error) if of_engine else (str(error).strip().splitlines() or [""])[0]
     name = type(error).__name__
     text = f"{name}: {first}" if first else name
     return LDPError(text, hint=TRACEBACK, retriable=isinstance(error, OSError))

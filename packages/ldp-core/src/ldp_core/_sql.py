@@ -183,6 +183,10 @@ def node_types(tree: Any) -> set[str]:
 
 def query_error(error: Exception) -> QueryError:
     """An error of DuckDB as one line, without the excerpt of the SQL."""
+    from ldp_core._trouble import trouble
+
+    if (found := trouble(error)) is not None:
+        return QueryError(found.message, hint=found.hint, retriable=found.retriable)
     lines = str(error).split("\nLINE ")[0].split("\n")
     words = " ".join(line.strip() for line in lines if line.strip())
     if "file system operations are disabled" in words:

@@ -220,6 +220,7 @@ def _store(extract: Extract, ctx: RunContext, path: str) -> tuple[Extract, str]:
     import duckdb
 
     from ldp_core._duck import text
+    from ldp_core._trouble import trouble, words
 
     copy = ctx.scratch / "init.parquet"
     for _ in range(_ROUNDS):
@@ -233,7 +234,8 @@ def _store(extract: Extract, ctx: RunContext, path: str) -> tuple[Extract, str]:
             try:
                 extract = extract.after(error)
             except duckdb.Error as refused:
-                raise LDPError(f"{path} cannot be read: {str(refused).splitlines()[0]}") from error
+                found = trouble(error, ctx.scratch / "spill")
+                raise found or LDPError(f"{path} cannot be read: {words(refused)}") from error
     raise SourceError(f"the types of {path} could not be decided")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
+from ldp_core._trouble import REMEDIES, file_error
 from ldp_core.errors import QueryError, UsageError
 from ldp_core.query.session import Query, unique_names
 
@@ -36,7 +37,9 @@ def atomic(path: str | Path) -> Iterator[Path]:
         yield partial
         partial.replace(target)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+        known = file_error(error.errno) if error.errno in REMEDIES else None
+        why = known.message if known else error.strerror or error
+        raise UsageError(f"{path} cannot be written: {why}", hint=known.hint if known else None) from error
     finally:
         partial.unlink(missing_ok=True)
 

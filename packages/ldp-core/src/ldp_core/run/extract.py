@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ldp_core import fs
 from ldp_core._duck import ident
+from ldp_core._trouble import trouble, words
 from ldp_core.errors import ConfigError, LDPError, NoData, SourceError
 from ldp_core.plan.stages import Plan
 from ldp_core.run.nothing import no_columns, nothing, untyped
@@ -60,7 +61,7 @@ def _with_window(plan: Plan, ctx: RunContext, extract: Extract) -> Extract:
             count = f"SELECT count(*), count({ident(column)}) FROM (\n{extract.sql}\n) AS w"
             raise nothing(plan, int(ctx.con.execute(count).fetchall()[0][0]), 0, untyped=True)
         except duckdb.Error as error:
-            extract = _better(extract, error)
+            extract = _better(extract, error, ctx)
     return extract
 
 
@@ -119,7 +120,7 @@ def each_round(
             fitted = fit(plan, ctx, session, extract)
             return extract, fitted, attempt(fitted)
         except duckdb.Error as error:
-            extract = _better(extract, error)
+            extract = _better(extract, error, ctx)
     raise SourceError(f"the types of {plan.read.text} could not be decided in {ROUNDS} rounds")
 
 
@@ -131,28 +132,27 @@ def fit(plan: Plan, ctx: RunContext, session: TargetSession, extract: Extract) -
     return session.resolve(sql, schema, follows_values=extract.follows_values)
 
 
-def _better(extract: Extract, error: duckdb.Error) -> Extract:
+def _better(extract: Extract, error: duckdb.Error, ctx: RunContext) -> Extract:
     """The extract with better types, or an error in the project's words."""
     import duckdb
 
+    if (found := trouble(error, ctx.scratch / "spill")) is not None:
+        raise found from error
     try:
         return extract.after(error)
     except duckdb.Error as refused:
         raise engine_error(refused) from error
 
 
-def engine_error(error: duckdb.Error) -> LDPError:
+def engine_error(error: Exception) -> LDPError:
     """What the engine says, as one line with what to do."""
-    import duckdb
-
-    first = str(error).strip().splitlines()[0]
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return LDPError(f"the engine ran out of memory: {first}", hint="raise --memory-limit")
-    return LDPError(f"the rows cannot be computed: {first}")
+    return trouble(error) or LDPError(f"the rows cannot be computed: {words(error)}")
 
 
-def interrupt_of(error: BaseException) -> BaseException:
-    """The error, or the KeyboardInterrupt that the engine turned into a RuntimeError of its own."""
+def in_words(error: BaseException) -> BaseException:
+    """The error in the project's words, or the KeyboardInterrupt that the engine made a RuntimeError of."""
     if type(error) is RuntimeError and str(error) == "Query interrupted":
         return KeyboardInterrupt()
+    if isinstance(error, Exception) and type(error).__module__ == "_duckdb":
+        return engine_error(error)
     return error

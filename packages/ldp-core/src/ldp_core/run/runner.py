@@ -17,7 +17,7 @@ from ldp_core.plan.keyed import Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
 from ldp_core.run.context import Lines, RunOptions, open_context
-from ldp_core.run.extract import each_round, interrupt_of, open_source, stamps
+from ldp_core.run.extract import each_round, in_words, open_source, stamps
 from ldp_core.run.nothing import nothing, untyped
 from ldp_core.run.observe import Observer
 from ldp_core.run.reconcile import reconciled
@@ -131,7 +131,7 @@ def execute(plan: Plan, options: RunOptions) -> PipelineResult:
         notes = ("the docs of the table were brought up to date",) if wrote_docs else ()
         return replace(result, warnings=tuple(warnings.found), notes=notes)
     except BaseException as caught:
-        error = interrupt_of(caught)
+        error = in_words(caught)
         status = "blocked_quality" if isinstance(error, DataQualityError) else "failed"
         observer.stopped(status, error, time.monotonic() - started)
         if error is caught:

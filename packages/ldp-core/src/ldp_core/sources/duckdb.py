@@ -82,6 +82,7 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any, int | Non
 
     from ldp_core import _duck
     from ldp_core._sql import read_only
+    from ldp_core._trouble import trouble, words
     from ldp_core.tables.spill import query_types, spill
     from ldp_core.tables.window_rows import condition, has_filter
 
@@ -114,9 +115,10 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any, int | Non
             with con.sql(query).to_arrow_reader(65536) as reader:
                 return spill(ctx.scratch, schema, reader), schema, rows
         except duckdb.Error as error:
-            first = str(error).strip().splitlines()[0]
+            if (found := trouble(error, ctx.scratch)) is not None:
+                raise found from error
             key = "sql" if relation is None else "relation"
-            raise ConfigError(first, file=spec.file, key=f"{spec.key}.{key}") from error
+            raise ConfigError(words(error), file=spec.file, key=f"{spec.key}.{key}") from error
     finally:
         con.close()
 
