@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ldp_quality.checks.expression import Expression
     from ldp_quality.checks.freshness import Freshness
     from ldp_quality.checks.range import Range
+    from ldp_quality.checks.referential import Referential
     from ldp_quality.checks.rows import AcceptedValues, NotNull, Regex
     from ldp_quality.checks.schema import SchemaHas
     from ldp_quality.checks.temporal import MaxGap, MaxSkew, Monotonic, RateBelow
@@ -31,6 +32,7 @@ __all__ = [
     "QualityReport",
     "Range",
     "RateBelow",
+    "Referential",
     "Regex",
     "RowCount",
     "Rule",
@@ -45,6 +47,7 @@ _HOMES = {
     "checks.expression": ("Expression",),
     "checks.freshness": ("Freshness",),
     "checks.range": ("Range",),
+    "checks.referential": ("Referential",),
     "checks.rows": ("AcceptedValues", "NotNull", "Regex"),
     "checks.schema": ("SchemaHas",),
     "checks.temporal": ("MaxGap", "MaxSkew", "Monotonic", "RateBelow"),

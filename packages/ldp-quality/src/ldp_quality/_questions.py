@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ldp_quality._absent import absent
 from ldp_quality._values import plain
 from ldp_quality.expr import Column
 from ldp_quality.plan import (
     SAMPLES,
+    Absent,
     Answer,
     Hit,
     KeyCounts,
@@ -33,6 +35,8 @@ def answer(question: Question, rows: DuckDBExecutor) -> Answer:
             return _steps(question, rows)
         case Rates():
             return _rates(question, rows)
+        case Absent():
+            return absent(question, rows)
 
 
 def hits(found: Sequence[Mapping[str, Any]] | None) -> tuple[Hit, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ldp_core.errors import ConfigError
@@ -28,10 +29,14 @@ class PreparedQuality:
     Attributes:
         items: The rules.
         on_failure: ``fail`` or ``warn``, for the rules that do not say.
+        base_dir: Where relative paths in checks start.
+        catalog: The catalog of the run's own target.
     """
 
     items: tuple[Rule, ...]
     on_failure: str
+    base_dir: Path | None = None
+    catalog: Spec | None = None
 
     @property
     def checks(self) -> int:
@@ -42,7 +47,8 @@ class PreparedQuality:
         """Judge the rows that would be published; a failure blocks them unless it only warns."""
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
-        report = evaluate(self.items, rows, Context(batch.now, batch.source_rows))
+        context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog)
+        report = evaluate(self.items, rows, context)
         verdicts = zip(self.items, report.results, strict=True)
         blocks = any(
             result.status in (FAIL, NOT_RUN)
@@ -82,7 +88,14 @@ class QualityGate:
         Raises:
             ConfigError: A check is wrong.
         """
-        return PreparedQuality(tuple(rules_from_config(items_of(section))), on_failure(section))
+        target = spec.get("target")
+        has_catalog = isinstance(target, Mapping) and isinstance(target.get("catalog"), Mapping)
+        return PreparedQuality(
+            tuple(rules_from_config(items_of(section))),
+            on_failure(section),
+            spec.base_dir,
+            spec.sub("target").sub("catalog") if has_catalog else None,
+        )
 
     def of(self, checks: Sequence[Any], on_failure: str = FAIL) -> PreparedQuality:
         """The gate of a pipeline put together in Python.

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+
+from ldp_core.spi import Spec
 
 from ldp_quality.expr import Aggregate, Holds, Predicate, Value
 from ldp_quality.kinds import Kind
+from ldp_quality.references import Reference
 from ldp_quality.result import CheckResult
 
 SAMPLES = 5
@@ -30,10 +34,14 @@ class Context:
     Attributes:
         now: The moment that freshness is measured against; None for the present one.
         source_rows: Rows of the source; None where nobody knows.
+        base_dir: Where relative paths in checks start; None for the working folder.
+        catalog: The catalog of the run's own target.
     """
 
     now: datetime | None = None
     source_rows: int | None = None
+    base_dir: Path | None = None
+    catalog: Spec | None = None
 
 
 @dataclass(frozen=True)
@@ -152,8 +160,42 @@ class RateCounts:
     hits: tuple[Hit, ...] = ()
 
 
-Question: TypeAlias = Keys | Steps | Rates
-Answer: TypeAlias = KeyCounts | StepCounts | RateCounts
+@dataclass(frozen=True)
+class Absent:
+    """Keys that another table does not have; a row with a null in the key has none.
+
+    Attributes:
+        columns: The key.
+        to: The other table and its columns.
+        base_dir: Where a relative path of ``to`` starts.
+        catalog: The catalog for a table's name.
+    """
+
+    columns: tuple[str, ...]
+    to: Reference
+    base_dir: Path | None = None
+    catalog: Spec | None = None
+
+
+@dataclass(frozen=True)
+class AbsentCounts:
+    """The answer to ``Absent``.
+
+    Attributes:
+        keys: Different keys that are absent.
+        rows: Rows that hold these.
+        snapshot: The snapshot of the other table that was looked into.
+        hits: The first of these rows.
+    """
+
+    keys: int
+    rows: int
+    snapshot: str | None = None
+    hits: tuple[Hit, ...] = ()
+
+
+Question: TypeAlias = Keys | Steps | Rates | Absent
+Answer: TypeAlias = KeyCounts | StepCounts | RateCounts | AbsentCounts
 
 
 @dataclass(frozen=True)

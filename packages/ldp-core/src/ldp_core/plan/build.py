@@ -94,6 +94,7 @@ def _missing_gates(config: Config) -> list[Problem]:
 def _check(config: Config, name: str) -> Check:
     section = config.section(name)
     spec = config.spec("metadata")
+    spec = replace(spec, values={**spec.values, "target": config.spec("target").values})
 
     def prepare() -> PreparedGate:
         prepared: PreparedGate = registry.load("ldp.gates", name).prepare(section, spec)

@@ -108,7 +108,7 @@ FRESHNESS = CheckType(
         (
             COLUMN,
             Key("max_age_hours", Number(above=0), "How old the newest value may be.", required=True),
-            Key("now", Text(), "The moment it is measured from, ISO 8601; the time of the run by default."),
+            Key("now", Text(), "The moment it is measured from, ISO 8601; by default the end of the window, or the time of a run without one."),
             NAME,
         ),
         doc="The newest date or timestamp is not older than a limit.",
