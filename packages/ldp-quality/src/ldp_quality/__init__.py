@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ldp_quality.checks.unique import Unique
     from ldp_quality.checks.volume import RowCount
     from ldp_quality.config import checks_from_config, rules_from_config
+    from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
+    from ldp_quality.contract.rules import ContractRule
     from ldp_quality.engine import run_checks
     from ldp_quality.result import CheckResult, QualityReport
     from ldp_quality.rule import Rule
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AcceptedValues",
     "CheckResult",
+    "Contract",
+    "ContractProperty",
+    "ContractRule",
+    "ContractTable",
     "Expression",
     "Freshness",
     "MaxGap",
@@ -54,6 +60,8 @@ _HOMES = {
     "checks.unique": ("Unique",),
     "checks.volume": ("RowCount",),
     "config": ("checks_from_config", "rules_from_config"),
+    "contract.model": ("Contract", "ContractProperty", "ContractTable"),
+    "contract.rules": ("ContractRule",),
     "engine": ("run_checks",),
     "result": ("CheckResult", "QualityReport"),
     "rule": ("Rule",),

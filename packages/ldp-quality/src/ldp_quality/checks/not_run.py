@@ -27,6 +27,11 @@ class NotRun(Check):
     reason: str
     about: str = ""
 
+    @property
+    def label(self) -> str:
+        """Its name, else what it is about."""
+        return self.name or self.about or self.kind
+
     def subject(self) -> str:
         """What it is about."""
         return self.about

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from ldp_quality.contract.rules import ContractRule
 
 
 @dataclass(frozen=True)
@@ -16,32 +19,67 @@ class LintReport:
     Attributes:
         file: As it was given.
         problems: What is wrong; only errors make it unusable.
+        rules: Its rules, as far as it could be read.
     """
 
     file: str
     problems: tuple[Problem, ...] = ()
+    rules: tuple[ContractRule, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether it has no errors."""
         return not any(problem.severity == "error" for problem in self.problems)
 
+    @property
+    def not_run(self) -> tuple[ContractRule, ...]:
+        """The rules that LDP cannot run."""
+        return tuple(rule for rule in self.rules if rule.reason is not None)
+
     def lines(self) -> list[str]:
-        """One line a problem, and one that sums up."""
-        return [*(str(problem) for problem in self.problems), *([f"{self.file}: ok"] if self.ok else [])]
+        """One line a problem, one that sums up, and one a rule that does not run."""
+        found = [_line(problem) for problem in self.problems]
+        if not self.ok:
+            return found
+        total, idle = len(self.rules), len(self.not_run)
+        word = "rule" if total == 1 else "rules"
+        runs = "" if not total else ", all run" if not idle else f", {idle} cannot run"
+        found.append(f"{self.file}: ok, {total} {word}{runs}")
+        return [*found, *(f"  not run: {rule.origin}: {rule.name}: {rule.reason}" for rule in self.not_run)]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {"file": self.file, "ok": self.ok, "problems": [item.to_dict() for item in self.problems]}
+        return {
+            "file": self.file,
+            "ok": self.ok,
+            "problems": [item.to_dict() for item in self.problems],
+            "rules": len(self.rules),
+            "run": len(self.rules) - len(self.not_run),
+            "not_run": [
+                {
+                    "name": rule.name,
+                    "table": rule.table,
+                    "file": rule.origin.file,
+                    "line": rule.origin.line,
+                    "key": rule.origin.key,
+                    "reason": rule.reason,
+                }
+                for rule in self.not_run
+            ],
+        }
 
 
 def lint(path: str | Path) -> LintReport:
     """Judge a contract file; what cannot be read is a problem too."""
-    from ldp_quality.contract.load import load
+    from ldp_quality.contract.read import read
 
     try:
-        loaded = load(path)
+        contract, problems = read(path)
     except ConfigError as error:
         own = Problem(error.message, error.key or "", error.file or str(path), error.line, error.hint)
         return LintReport(str(path), error.problems or (own,))
-    return LintReport(str(path), loaded.problems)
+    return LintReport(str(path), problems, contract.rules() if contract else ())
+
+
+def _line(problem: Problem) -> str:
+    return str(problem) if problem.severity == "error" else f"{problem.severity}: {problem}"

@@ -1,0 +1,210 @@
+"""The rules of a contract: everything it says of the rows, each to run or with the reason why it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ldp_core.errors import ConfigError, Problem
+
+from ldp_quality.checks.base import Check
+from ldp_quality.checks.logical import LogicalTypes
+from ldp_quality.checks.not_run import NotRun
+from ldp_quality.contract import _columns, _custom, _sla
+from ldp_quality.contract._extras import Extras, extras, merged, severity_of
+from ldp_quality.contract._library import CannotRun, library
+from ldp_quality.contract._types import is_measure, types_of
+from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
+from ldp_quality.rule import WARN, Rule
+
+
+@dataclass(frozen=True)
+class ContractRule:
+    """A rule, and where it comes from.
+
+    Attributes:
+        rule: What to run.
+        table: The contract's name of the table; empty where it names none.
+        origin: Where it stands in the file.
+        description: What it says for a person.
+        dimension: ``completeness``, ``uniqueness`` and so on.
+        severity: How bad it is, in the contract's own word.
+    """
+
+    rule: Rule
+    table: str
+    origin: Origin
+    description: str | None = None
+    dimension: str | None = None
+    severity: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports."""
+        return self.rule.check.label
+
+    @property
+    def reason(self) -> str | None:
+        """Why it does not run; None where it does."""
+        return self.rule.check.reason if isinstance(self.rule.check, NotRun) else None
+
+
+def rules_of(contract: Contract) -> tuple[tuple[ContractRule, ...], tuple[Problem, ...]]:
+    """Every rule of a contract, and what is wrong with those that are meant for LDP alone."""
+    mapper = _Mapper(contract)
+    found = list(mapper.rules())
+    return tuple(_told_apart(found)), tuple(dict.fromkeys(mapper.problems))
+
+
+def _told_apart(found: list[ContractRule]) -> Iterator[ContractRule]:
+    """No two rules of a table have one name."""
+    seen: dict[tuple[str, str], int] = {}
+    for item in found:
+        at = seen[item.table, item.name] = seen.get((item.table, item.name), 0) + 1
+        if at > 1:
+            check = replace(item.rule.check, name=f"{item.name} #{at}")
+            item = replace(item, rule=replace(item.rule, check=check))
+        yield item
+
+
+class _Mapper:
+    """Maps one contract, and gathers its problems."""
+
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
+        self.problems: list[Problem] = []
+
+    def rules(self) -> Iterator[ContractRule]:
+        for table in self._contract.tables:
+            yield from self._table(table)
+        yield from self._levels()
+
+    def _table(self, table: ContractTable) -> Iterator[ContractRule]:
+        outer = self._extras(table.values, table.origin.key)
+        outer = Extras(
+            {name: value for name, value in outer.values.items() if name == "on_failure"}, outer.keys
+        )
+        types = types_of(table)
+        if types:
+            yield from self._derived(LogicalTypes(types), table, table.origin.key, outer)
+        for derived in _columns.of_table(table):
+            yield from self._derived(derived.check, table, f"{table.origin.key}.{derived.key}", outer)
+        for column in table.properties:
+            yield from self._column(column, table, outer)
+        for item in table.quality:
+            yield from self._item(item, table, None, outer)
+
+    def _column(
+        self, column: ContractProperty, table: ContractTable, outer: Extras
+    ) -> Iterator[ContractRule]:
+        own = merged(outer, self._extras(column.values, column.origin.key))
+        for derived in _columns.of_column(column, table):
+            check = derived.check
+            if is_measure(column):
+                check = NotRun(f"{column.name} is a measure and no column", f"{column.name}: {derived.key}")
+            key = f"{column.origin.key}.{derived.key}" if derived.key else column.origin.key
+            yield from self._derived(check, table, key, own)
+        for item in column.quality:
+            yield from self._item(item, table, column, outer)
+
+    def _derived(self, check: Check, table: ContractTable, key: str, said: Extras) -> Iterator[ContractRule]:
+        """A rule that follows from the schema."""
+        if not check.counts_rows:
+            values = {name: value for name, value in said.values.items() if not name.endswith("_above")}
+            said = Extras(values, said.keys)
+        rule = self._rule(check, said)
+        if rule is not None:
+            line = self._line(key)
+            yield ContractRule(rule, table.name, Origin(self._contract.file, line, key))
+
+    def _line(self, key: str) -> int | None:
+        return self._contract.lines.line_of(key) if self._contract.lines else None
+
+    def _item(
+        self, item: QualityItem, table: ContractTable, column: ContractProperty | None, outer: Extras
+    ) -> Iterator[ContractRule]:
+        """An item of ``quality``."""
+        said = merged(outer, self._extras(item.values, item.origin.key))
+        if item.severity is not None:
+            said = merged(
+                Extras({"severity": item.severity}, {"severity": f"{item.origin.key}.severity"}), said
+            )
+        rule: Rule | None
+        if item.type == "custom" and _custom.is_ours(item) and not (column and is_measure(column)):
+            rule, problems = _custom.ldp_rule(item, column)
+            self.problems += problems
+            rule = None if rule is None else self._more(rule, said)
+        else:
+            rule = self._rule(self._check(item, table, column), said)
+        if rule is not None:
+            yield ContractRule(rule, table.name, item.origin, item.description, item.dimension, item.severity)
+
+    def _check(self, item: QualityItem, table: ContractTable, column: ContractProperty | None) -> Check:
+        try:
+            if column is not None and is_measure(column):
+                raise CannotRun(f"{column.name} is a measure and no column")
+            if item.type == "library":
+                return library(item, table, column)
+            raise CannotRun(_reason(item))
+        except CannotRun as error:
+            return NotRun(str(error), _about(item, column), name=item.name)
+
+    def _levels(self) -> Iterator[ContractRule]:
+        for level in self._contract.service_levels:
+            if not _sla.is_fresh(level):
+                continue
+            said = self._extras(level.values, level.origin.key)
+            for element in level.elements or ("",):
+                table, check = "", None
+                try:
+                    if not element:
+                        raise CannotRun("it has no element, such as orders.created_at")
+                    found, column = _sla.column_of(element, self._contract)
+                    table, check = found.name, _sla.freshness(level, column.column)
+                except CannotRun as error:
+                    check = NotRun(str(error), f"{level.property} {element}".strip())
+                rule = self._rule(check, said)
+                if rule is not None:
+                    yield ContractRule(rule, table, level.origin, level.values.get("description"))
+
+    def _extras(self, values: Mapping[str, Any], key: str) -> Extras:
+        found = extras(values.get("customProperties"), key)
+        self.problems += found.problems
+        return found
+
+    def _rule(self, check: Check, said: Extras) -> Rule | None:
+        """A rule with what is said of it; one that nothing runs does not hold data back by itself."""
+        return self._more(Rule(check=check, on_failure=WARN if isinstance(check, NotRun) else None), said)
+
+    def _more(self, rule: Rule, said: Extras) -> Rule | None:
+        values = dict(said.values)
+        if "severity" in values:
+            values["severity"] = severity_of(values["severity"])
+        try:
+            return replace(rule, **values)
+        except ConfigError as error:
+            key = said.keys.get(error.key or "where") or next(iter(said.keys.values()), "")
+            self.problems.append(Problem(error.message, key=key, hint=error.hint))
+            return None
+
+
+def _reason(item: QualityItem) -> str:
+    if item.type == "text":
+        return "it is a text for people"
+    if item.type == "custom":
+        return f"the engine {item.values.get('engine')} is not ours; ours is engine: ldp"
+    return "a query of its own is not run"
+
+
+def _about(item: QualityItem, column: ContractProperty | None) -> str:
+    """What tells an item from others in a report."""
+    place = f"{column.name}: " if column is not None else ""
+    words = {
+        "library": item.values.get("metric") or item.values.get("rule") or "library",
+        "custom": item.values.get("engine"),
+        "text": item.description or "text",
+        "sql": "sql",
+    }
+    text = " ".join(str(words.get(item.type, item.type)).split())
+    return place + (text if len(text) <= 60 else f"{text[:57]}...")
