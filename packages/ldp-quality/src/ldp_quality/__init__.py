@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ldp_quality.checks.anomaly import Anomaly
     from ldp_quality.checks.expression import Expression
     from ldp_quality.checks.freshness import Freshness
     from ldp_quality.checks.range import Range
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcceptedValues",
+    "Anomaly",
     "CheckResult",
     "Contract",
     "ContractProperty",
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "checks.anomaly": ("Anomaly",),
     "checks.expression": ("Expression",),
     "checks.freshness": ("Freshness",),
     "checks.range": ("Range",),

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ldp_quality._absent import absent
+from ldp_quality._outliers import outliers
+from ldp_quality._scalar import scalar
 from ldp_quality._values import plain
 from ldp_quality.expr import Column
 from ldp_quality.plan import (
@@ -15,9 +17,11 @@ from ldp_quality.plan import (
     Hit,
     KeyCounts,
     Keys,
+    Outliers,
     Question,
     RateCounts,
     Rates,
+    Scalar,
     StepCounts,
     Steps,
 )
@@ -37,6 +41,10 @@ def answer(question: Question, rows: DuckDBExecutor) -> Answer:
             return _rates(question, rows)
         case Absent():
             return absent(question, rows)
+        case Outliers():
+            return outliers(question, rows)
+        case Scalar():
+            return scalar(question, rows)
 
 
 def hits(found: Sequence[Mapping[str, Any]] | None) -> tuple[Hit, ...]:

@@ -194,8 +194,70 @@ class AbsentCounts:
     hits: tuple[Hit, ...] = ()
 
 
-Question: TypeAlias = Keys | Steps | Rates | Absent
-Answer: TypeAlias = KeyCounts | StepCounts | RateCounts | AbsentCounts
+@dataclass(frozen=True)
+class Outliers:
+    """Values of a numeric column that lie far from the mean; nulls and NaN do not take part.
+
+    Attributes:
+        column: The column.
+        sigma: How many sample standard deviations are too far.
+        past: The mean and the standard deviation to compare with; None for those of the rows' finite values.
+        min_rows: With fewer values, and without a past, nothing is an outlier.
+    """
+
+    column: str
+    sigma: float
+    past: tuple[float, float] | None = None
+    min_rows: int = 2
+
+
+@dataclass(frozen=True)
+class OutlierCounts:
+    """The answer to ``Outliers``.
+
+    Attributes:
+        values: Rows with a value.
+        mean: What they were compared with; None where there are too few.
+        stddev: See ``mean``.
+        rows: Rows that lie too far.
+        hits: The first of these.
+    """
+
+    values: int
+    mean: float | None = None
+    stddev: float | None = None
+    rows: int = 0
+    hits: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A query of the user over the rows, already guarded (see ``statement``), that gives one number or truth.
+
+    Attributes:
+        sql: In DuckDB's dialect.
+        table: What it calls the rows.
+    """
+
+    sql: str
+    table: str
+
+
+@dataclass(frozen=True)
+class ScalarValue:
+    """The answer to ``Scalar``.
+
+    Attributes:
+        value: A finite number, true or false.
+        hits: None: no single row is to blame.
+    """
+
+    value: Any
+    hits: tuple[Hit, ...] = ()
+
+
+Question: TypeAlias = Keys | Steps | Rates | Absent | Outliers | Scalar
+Answer: TypeAlias = KeyCounts | StepCounts | RateCounts | AbsentCounts | OutlierCounts | ScalarValue
 
 
 @dataclass(frozen=True)
