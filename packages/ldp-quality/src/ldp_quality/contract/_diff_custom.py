@@ -1,0 +1,203 @@
+"""How bad a broken rule is, and which rows it is about: severity and our ``customProperties``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ldp_quality.contract._diff_change import INFORMATIONAL, LOOSENING, TIGHTENING, Change
+from ldp_quality.contract._diff_match import ABSENT, CONTENT, by, same
+from ldp_quality.contract._diff_walk import Differ, fields, judged, members, nothing, plain, promise, told
+
+_POLICIES = ("warn", "quarantine", "fail")
+_MILD = frozenset({"warn", "warning", "info", "information", "notice", "minor", "low"})
+_WARN_ROWS, _WARN_SHARE, _FAIL_ROWS, _FAIL_SHARE = range(4)
+_LIMITS: dict[str, tuple[int | None, int]] = {
+    "warnabove": (_WARN_ROWS, _WARN_SHARE),
+    "failabove": (_FAIL_ROWS, _FAIL_SHARE),
+    "warnifgreaterthan": (_WARN_ROWS, _WARN_SHARE),
+    "failifgreaterthan": (_FAIL_ROWS, _FAIL_SHARE),
+    "warnifpercentgreaterthan": (None, _WARN_SHARE),
+    "failifpercentgreaterthan": (None, _FAIL_SHARE),
+}
+"""Where each stands among the limits when it is a number of rows, and when it is a share."""
+GRADING = frozenset({*_LIMITS, "severity"})
+"""The plain names of what ``grading`` compares."""
+_MEANS = {
+    TIGHTENING: "fewer bad rows are tolerated",
+    LOOSENING: "more bad rows are tolerated",
+    INFORMATIONAL: "it means the same",
+}
+_WAYS = (by("property"), by("id"), CONTENT)
+
+
+def grading(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Severity and tolerances, judged together: from how many bad rows on a rule warns, and fails.
+
+    Args:
+        path: Of the rule.
+        old: The rule before.
+        new: The rule after.
+    """
+    was, now = _graded(old), _graded(new)
+    impact = _compared(_reach(was), _reach(now))
+    means = _MEANS[impact]
+    for name in sorted({*was, *now}):
+        before, after = was.get(name, (name, ABSENT)), now.get(name, (name, ABSENT))
+        if not same(before[1], after[1]):
+            yield from told(
+                f"{path}.{(before if name in was else after)[0]}", before[1], after[1], impact, means
+            )
+
+
+def custom(path: str, old: Any, new: Any) -> Iterator[Change]:
+    """A list of ``customProperties``."""
+    yield from members(path, old, new, _WAYS, _one)
+
+
+def ungraded(path: str, old: Any, new: Any) -> Iterator[Change]:
+    """A list of ``customProperties`` of a rule, without what ``grading`` tells of it."""
+    yield from members(path, old, new, _WAYS, _one_ungraded)
+
+
+def named(mapping: Mapping[str, Any]) -> dict[str, Differ]:
+    """How to tell apart the keys of an object that are ours, by the names it writes them with."""
+    known = {key: _KNOWN[_plain(key)] for key in mapping if _plain(key) in _KNOWN}
+    return known | {key: nothing for key in mapping if _plain(key) in GRADING}
+
+
+def _one(path: str, old: Any, new: Any) -> Iterator[Change]:
+    differ = _KNOWN.get(_name(old if new is ABSENT else new))
+    if differ is None or not (isinstance(old or {}, Mapping) and isinstance(new or {}, Mapping)):
+        yield from plain(path, old, new)
+    elif old and new:
+        yield from fields(path, old, new, {"value": differ})
+    else:
+        yield from differ(path, *(item.get("value") if item else ABSENT for item in (old, new)))
+
+
+def _one_ungraded(path: str, old: Any, new: Any) -> Iterator[Change]:
+    if _name(old if new is ABSENT else new) not in GRADING:
+        yield from _one(path, old, new)
+    elif old and new:
+        yield from fields(path, old, new, {"value": nothing})
+
+
+def _name(item: Any) -> str:
+    return _plain(item.get("property")) if isinstance(item, Mapping) else ""
+
+
+def _plain(name: Any) -> str:
+    """A name however it is written: ``ldp.failAbove`` and ``fail_above`` are one."""
+    text = str(name).lower()
+    for prefix in ("ldp.", "ldp_", "ldp:", "ldp-"):
+        text = text.removeprefix(prefix)
+    return text.replace("_", "").replace("-", "")
+
+
+def _policy(path: str, old: Any, new: Any) -> Iterator[Change]:
+    was, now = (_POLICIES.index(word) if word in _POLICIES else 2 for word in (_word(old), _word(new)))
+    impact = INFORMATIONAL if was == now else TIGHTENING if now > was else LOOSENING
+    yield from told(path, old, new, *judged(impact))
+
+
+def _word(value: Any) -> str:
+    return "fail" if value is ABSENT else str(value).lower()
+
+
+def _where(path: str, old: Any, new: Any) -> Iterator[Change]:
+    if old is ABSENT or new is ABSENT:
+        impact = LOOSENING if old is ABSENT else TIGHTENING
+        why = "only some rows are looked at" if old is ABSENT else "all rows are looked at"
+        yield from told(path, old, new, impact, why)
+    else:
+        yield from told(path, old, new, TIGHTENING, "other rows are looked at")
+
+
+def _cap(path: str, old: Any, new: Any) -> Iterator[Change]:
+    was, now = (_part(value) for value in (old, new))
+    impact = TIGHTENING
+    if was is not None and now is not None:
+        impact = INFORMATIONAL if was == now else TIGHTENING if now < was else LOOSENING
+    yield from told(path, old, new, *judged(impact))
+
+
+def _part(value: Any) -> float | None:
+    number = math.inf if value is ABSENT else _number(value)
+    return number / 100 if number is not None and _is_share(value) else number
+
+
+_KNOWN: dict[str, Differ] = {
+    "where": _where,
+    "onfailure": _policy,
+    "onfail": _policy,
+    "maxshare": _cap,
+    "scope": promise,
+}
+
+
+def _graded(rule: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """What grades a rule: plain name to where it stands and its value."""
+    found = {"severity": ("severity", rule["severity"])} if "severity" in rule else {}
+    listed = rule.get("customProperties")
+    for item in listed if isinstance(listed, list | tuple) else ():
+        name = _plain(item.get("property")) if isinstance(item, Mapping) else ""
+        if name in GRADING:
+            found[name] = (f"customProperties.{item['property']}", item.get("value"))
+    implementation = rule.get("implementation")
+    for key, value in implementation.items() if isinstance(implementation, Mapping) else ():
+        if _plain(key) in GRADING:
+            found[_plain(key)] = (f"implementation.{key}", value)
+    return found
+
+
+def _reach(graded: Mapping[str, tuple[str, Any]]) -> tuple[float, ...] | None:
+    """How many bad rows, and which share, it takes to warn, then to fail; None where that cannot be read."""
+    limits: list[float | None] = [None] * 4
+    for name, (rows, share) in _LIMITS.items():
+        value = graded[name][1] if name in graded else ()
+        for part in value if isinstance(value, list | tuple) else (value,):
+            number = _number(part)
+            if number is None:
+                return None
+            limits[share if rows is None or _is_share(part) else rows] = number
+    warn, fail = (_limit(limits[i : i + 2]) for i in (_WARN_ROWS, _FAIL_ROWS))
+    never, always = (math.inf, math.inf), (0.0, 0.0)
+    if warn is None and fail is None:
+        mild = _word(graded.get("severity", ("", "error"))[1]) in _MILD
+        return (*always, *(never if mild else always))
+    most = fail or never
+    # What fails does not warn, however much it takes to warn.
+    least = tuple(map(min, warn or always, most))
+    return (*least, *most)
+
+
+def _limit(parts: list[float | None]) -> tuple[float, float] | None:
+    if parts == [None, None]:
+        return None
+    rows, share = (math.inf if part is None else part for part in parts)
+    # One bad row is above either zero, and no share is above the whole.
+    return (0.0, 0.0) if 0 in (rows, share) else (rows, share if share < 100 else math.inf)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().endswith("%")
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    except (TypeError, ValueError):
+        return None
+    return number if number >= 0 else None
+
+
+def _compared(was: tuple[float, ...] | None, now: tuple[float, ...] | None) -> str:
+    if was is None or now is None:
+        return TIGHTENING
+    if was == now:
+        return INFORMATIONAL
+    return LOOSENING if all(b >= a for a, b in zip(was, now, strict=True)) else TIGHTENING
