@@ -8,6 +8,7 @@ from ldp_core import _entry_points
 from ldp_core.errors import ConfigError, PipelineNotFound
 
 PACKAGES = {
+    "ldp.event_sinks": {"quality_store": "ldp-quality"},
     "ldp.gates": {"quality": "ldp-quality"},
     "ldp.sections": {
         "quality": "ldp-quality",

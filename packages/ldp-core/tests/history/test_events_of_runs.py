@@ -276,10 +276,18 @@ def test_checks_are_told_by_name_kind_verdict_and_counts(project: Project) -> No
         run_config(project(quality=checks, observability={"sinks": ["jsonl"]}), run_id="r")
     told = events()[2]["payload"]
     assert (told["checks"], told["failed"], told["passed"], told["blocks"]) == (2, 1, False, True)
-    common = {"gate": "quality", "rows": 3, "severity": "error"}
+    assert told["engine"] == "duckdb"
+    common = {"gate": "quality", "rows": 3, "severity": "error", "where": None}
     assert told["results"] == [
-        {**common, "name": "range(fare)", "kind": "range", "passed": False, "failing_rows": 1},
-        {**common, "name": "not_null(fare)", "kind": "not_null", "passed": True, "failing_rows": 0},
+        {
+            **{**common, "name": "range(fare)", "kind": "range", "status": "fail", "passed": False},
+            **{"failing_rows": 1, "share": 1 / 3, "details": "1 of 3 rows"},
+            "metrics": {"below_min": 1, "nan_count": 0, "null_count": 0},
+        },
+        {
+            **{**common, "name": "not_null(fare)", "kind": "not_null", "status": "pass", "passed": True},
+            **{"failing_rows": 0, "share": 0, "details": "", "metrics": {"null_counts.fare": 0}},
+        },
     ]
     assert types()[3:] == ["run.blocked_quality", "run.finished"]
     state = fold_runs(events())[0]

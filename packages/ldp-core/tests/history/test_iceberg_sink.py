@@ -125,6 +125,10 @@ def test_one_row_a_check(project: Project) -> None:
         ("range(fare)", "range", False, 1),
     ]
     assert {(row["run_id"], row["severity"], row["rows"]) for row in found} == {(result.run_id, "warn", 3)}
+    assert [(row["status"], row["share"], row["condition"], row["details"]) for row in found] == [
+        ("pass", 0, None, ""),
+        ("fail", pytest.approx(1 / 3), None, "1 of 3 rows"),
+    ]
     assert (rows(RUNS)[0]["checks"], rows(RUNS)[0]["checks_failed"]) == (2, 1)
 
 

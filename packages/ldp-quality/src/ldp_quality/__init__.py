@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from ldp_quality.engine import run_checks
     from ldp_quality.result import CheckResult, QualityReport
     from ldp_quality.rule import Rule
+    from ldp_quality.store.records import ContractVersion, Point, RuleRecord, RunRecord
+    from ldp_quality.store.store import Store, open_store
 
 __all__ = [
     "AcceptedValues",
     "Anomaly",
     "CheckResult",
+    "ContractVersion",
     "Contract",
     "ContractProperty",
     "ContractRule",
@@ -37,6 +40,7 @@ __all__ = [
     "MaxSkew",
     "Monotonic",
     "NotNull",
+    "Point",
     "QualityReport",
     "Range",
     "RateBelow",
@@ -44,9 +48,13 @@ __all__ = [
     "Regex",
     "RowCount",
     "Rule",
+    "RuleRecord",
+    "RunRecord",
     "SchemaHas",
+    "Store",
     "Unique",
     "checks_from_config",
+    "open_store",
     "rules_from_config",
     "run_checks",
 ]
@@ -68,6 +76,8 @@ _HOMES = {
     "engine": ("run_checks",),
     "result": ("CheckResult", "QualityReport"),
     "rule": ("Rule",),
+    "store.records": ("ContractVersion", "Point", "RuleRecord", "RunRecord"),
+    "store.store": ("Store", "open_store"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -20,6 +20,7 @@ from ldp_quality.plan import Context
 from ldp_quality.result import QualityReport
 from ldp_quality.rule import FAIL, Rule, rule_of
 from ldp_quality.section import items_of, on_failure
+from ldp_quality.verdicts import evaluated
 
 
 @dataclass(frozen=True)
@@ -59,24 +60,10 @@ class PreparedQuality:
 
     def _evaluated(self, report: QualityReport) -> dict[str, Any]:
         """Names, verdicts and counts; never a value of the data."""
-        return {
-            "passed": report.passed,
-            "status": report.status,
-            "on_failure": self.on_failure,
-            "total": len(report.results),
-            "failed": len(report.failures),
-            "checks": [
-                {
-                    "name": result.name,
-                    "check": rule.check.kind,
-                    "status": result.status,
-                    "passed": result.passed,
-                    "failing_rows": result.failing_rows,
-                    "rows": result.metrics.get("row_count"),
-                }
-                for rule, result in zip(self.items, report.results, strict=True)
-            ],
-        }
+        told = evaluated(report, self.items)
+        for line, rule in zip(told["checks"], self.items, strict=True):
+            line["on_failure"] = rule.on_failure or self.on_failure
+        return {**told, "on_failure": self.on_failure, "engine": "duckdb"}
 
 
 class QualityGate:

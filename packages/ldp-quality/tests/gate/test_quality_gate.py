@@ -165,9 +165,18 @@ def test_judge(on_failure: str) -> None:
         "check": "range",
         "status": "fail",
         "passed": False,
+        "severity": "error",
+        "on_failure": on_failure.lower(),
         "failing_rows": 1,
         "rows": 3,
+        "share": 1 / 3,
+        "where": None,
+        "details": "1 of 3 rows",
+        "metrics": {"below_min": 1, "nan_count": 0, "null_count": 0},
     }
+    assert "secret" not in str(
+        [line for line in verdict.evaluated["checks"] if line["check"] != "expression"]
+    )
     assert verdict.report.summary().startswith(
         "4 of 6 data quality checks failed:\n  - range(fare): 1 of 3 rows violate"
     )

@@ -49,7 +49,17 @@ _SAYS = frozenset(
     }
 )
 """Codes of errors whose text holds no value of the data."""
-_CHECK = {"name": "name", "check": "kind", "passed": "passed", "failing_rows": "failing_rows", "rows": "rows"}
+_CHECK = {
+    "name": "name",
+    "check": "kind",
+    "status": "status",
+    "passed": "passed",
+    "failing_rows": "failing_rows",
+    "rows": "rows",
+    "share": "share",
+    "where": "where",
+    "details": "details",
+}
 """What an event tells of a check: the key a gate gives it, and the key of the event."""
 
 
@@ -155,6 +165,7 @@ class Observer:
             failed=sum(not line["passed"] for line in results),
             passed=all(verdict.passed for verdict in verdicts.values()),
             blocks=any(verdict.blocks for verdict in verdicts.values()),
+            **_judged_by(verdicts),
             results=results,
         )
 
@@ -262,12 +273,46 @@ def _results(gate: str, verdict: Verdict) -> list[dict[str, Any]]:
     listed = verdict.evaluated.get("checks")
     if not isinstance(listed, list | tuple):
         return [{"gate": gate, "name": gate, "kind": gate, "passed": verdict.passed}]
-    severity = {"fail": "error", "warn": "warn"}.get(str(verdict.evaluated.get("on_failure")))
     return [
-        {"gate": gate, **{own: check.get(given) for given, own in _CHECK.items()}, "severity": severity}
+        {
+            "gate": gate,
+            **{own: check.get(given) for given, own in _CHECK.items()},
+            "severity": _severity(check, verdict),
+            "metrics": _numbers(check.get("metrics")),
+        }
         for check in listed
         if isinstance(check, Mapping)
     ]
+
+
+def _judged_by(verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """The engine and the contract that a gate names; nothing where none does."""
+    found: dict[str, Any] = {}
+    for verdict in verdicts.values():
+        engine, contract = verdict.evaluated.get("engine"), verdict.evaluated.get("contract")
+        if isinstance(engine, str):
+            found.setdefault("engine", engine)
+        if isinstance(contract, Mapping):
+            found.setdefault("contract", {name: contract.get(name) for name in ("id", "version")})
+    return found
+
+
+def _severity(check: Mapping[str, Any], verdict: Verdict) -> str | None:
+    """``warn`` where a failure holds nothing back, for what the check or its policy says."""
+    policy = check.get("on_failure") or verdict.evaluated.get("on_failure")
+    own = check.get("severity") or ("error" if policy else None)
+    return "warn" if policy == "warn" else own
+
+
+def _numbers(metrics: Any) -> dict[str, int | float]:
+    """The numbers that a gate tells of a check; a text might be a value."""
+    if not isinstance(metrics, Mapping):
+        return {}
+    return {
+        str(name): value
+        for name, value in metrics.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def _endpoint(kind: str, spec: Spec) -> dict[str, Any]:

@@ -65,10 +65,14 @@ def schemas() -> dict[str, pa.Schema]:
                 ("gate", pa.string()),
                 ("name", pa.string()),
                 ("kind", pa.string()),
+                ("status", pa.string()),
                 ("passed", pa.bool_()),
                 ("severity", pa.string()),
                 ("failing_rows", pa.int64()),
                 ("rows", pa.int64()),
+                ("share", pa.float64()),
+                ("condition", pa.string()),
+                ("details", pa.string()),
             ]
         ),
     }
@@ -101,7 +105,8 @@ def _results(state: RunState, event: Event) -> list[dict[str, Any]]:
         "pipeline": state.pipeline,
         "evaluated": _moment(event["ts"]),
     }
-    return [{**common, **line} for line in event["payload"].get("results") or ()]
+    lines = event["payload"].get("results") or ()
+    return [{**common, **line, "condition": line.get("where")} for line in lines]
 
 
 def _moment(text: str | None) -> datetime | None:

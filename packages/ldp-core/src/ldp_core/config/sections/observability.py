@@ -23,7 +23,7 @@ OBSERVABILITY = Shape(
         ),
         *(
             Key(name, MapOf(Anything()), f"Options of the sink {name}.")
-            for name in ("jsonl", "iceberg", "openlineage", "null", "none")
+            for name in ("jsonl", "iceberg", "openlineage", "quality_store", "null", "none")
         ),
     ),
     doc="Where the events of a run go. A sink that fails never fails the load.",
