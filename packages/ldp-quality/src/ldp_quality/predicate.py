@@ -37,7 +37,7 @@ FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 the clock or chance, and none is an aggregate."""
 
 
-_LEXEMES = re.compile(
+LEXEMES = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(?P<refused>--|/\*|[$;\\]|\b(?:[ebxn]|u&)(?='))""", re.IGNORECASE
 )
 """Plain texts and quoted names, on which every SQL reader agrees, and what readers may take differently."""
@@ -86,7 +86,7 @@ def _parsed(predicate: str) -> exp.Expr:
 
     if not isinstance(predicate, str) or not predicate.strip():
         raise ConfigError(f"expression must be a SQL condition such as 'fare >= 0', got {predicate!r}")
-    for lexeme in _LEXEMES.finditer(predicate):
+    for lexeme in LEXEMES.finditer(predicate):
         if lexeme["refused"]:
             raise ConfigError(
                 f"expression {predicate!r} must be exactly one condition, without {lexeme['refused']!r}"
@@ -143,12 +143,12 @@ def _refuse(node: exp.Expr) -> None:
                 f"an expression looks at one row, so it cannot hold {what}: {node.sql('duckdb')}"
             )
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
-        name = _function(node)
+        name = function_name(node)
         if name not in FUNCTIONS:
             raise ConfigError(f"an expression cannot call {name}", hint=_hint(name))
 
 
-def _function(node: exp.Func) -> str:
+def function_name(node: exp.Func) -> str:
     """The name of a function; a function that the parser knows by another word under its own word."""
     from sqlglot import exp
 

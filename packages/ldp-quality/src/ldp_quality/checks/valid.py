@@ -118,7 +118,7 @@ class Valid:
         name, step = ident(column), _plain(self.multiple_of)
         if kind.family == kinds.FLOAT:
             steps = f"(CAST({name} AS DOUBLE) / CAST({step} AS DOUBLE))"
-            return Not(Holds(f"abs({steps} - round({steps}, 0)) <= {_CLOSE}", (column,)))
+            return Not(Holds(f"abs({steps} - floor({steps} + 0.5)) <= {_CLOSE}", (column,)))
         return Not(Holds(f"{name} % {step} = 0", (column,)))
 
     def __str__(self) -> str:

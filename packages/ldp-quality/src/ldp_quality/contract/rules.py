@@ -14,7 +14,9 @@ from ldp_quality.checks.not_run import NotRun
 from ldp_quality.contract import _columns, _custom, _sla
 from ldp_quality.contract._extras import Extras, extras, merged, severity_of
 from ldp_quality.contract._library import CannotRun, library
+from ldp_quality.contract._query import PLACES, query
 from ldp_quality.contract._types import is_measure, types_of
+from ldp_quality.contract._variables import variables
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
 from ldp_quality.rule import WARN, Rule
 
@@ -99,10 +101,14 @@ class _Mapper:
         self, column: ContractProperty, table: ContractTable, outer: Extras
     ) -> Iterator[ContractRule]:
         own = merged(outer, self._extras(column.values, column.origin.key))
+        open_ = variables([column.values.get(key) for key in ("enum", "logicalTypeOptions", "physicalName")])
         for derived in _columns.of_column(column, table):
             check = derived.check
+            about = f"{column.name}: {derived.key}"
             if is_measure(column):
-                check = NotRun(f"{column.name} is a measure and no column", f"{column.name}: {derived.key}")
+                check = NotRun(f"{column.name} is a measure and no column", about)
+            elif open_:
+                check = NotRun(f"the variable {open_[0]} has no value here", about)
             key = f"{column.origin.key}.{derived.key}" if derived.key else column.origin.key
             yield from self._derived(check, table, key, own)
         for item in column.quality:
@@ -144,8 +150,13 @@ class _Mapper:
         try:
             if column is not None and is_measure(column):
                 raise CannotRun(f"{column.name} is a measure and no column")
+            open_ = variables({**item.values, "description": None}, PLACES if item.type == "sql" else ())
+            if open_ and item.type in ("library", "sql"):
+                raise CannotRun(f"the variable {open_[0]} has no value here")
             if item.type == "library":
                 return library(item, table, column)
+            if item.type == "sql":
+                return query(item, table, column)
             raise CannotRun(_reason(item))
         except CannotRun as error:
             return NotRun(str(error), _about(item, column), name=item.name)
@@ -192,9 +203,7 @@ class _Mapper:
 def _reason(item: QualityItem) -> str:
     if item.type == "text":
         return "it is a text for people"
-    if item.type == "custom":
-        return f"the engine {item.values.get('engine')} is not ours; ours is engine: ldp"
-    return "a query of its own is not run"
+    return f"the engine {item.values.get('engine')} is not ours; ours is engine: ldp"
 
 
 def _about(item: QualityItem, column: ContractProperty | None) -> str:
