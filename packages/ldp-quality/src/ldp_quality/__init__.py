@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ldp_quality.checks.unique import Unique
     from ldp_quality.checks.volume import RowCount
     from ldp_quality.config import checks_from_config, rules_from_config
+    from ldp_quality.contract.diff import ContractDiff, diff
     from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
     from ldp_quality.contract.rules import ContractRule
     from ldp_quality.engine import run_checks
@@ -29,11 +30,12 @@ __all__ = [
     "AcceptedValues",
     "Anomaly",
     "CheckResult",
-    "ContractVersion",
     "Contract",
+    "ContractDiff",
     "ContractProperty",
     "ContractRule",
     "ContractTable",
+    "ContractVersion",
     "Expression",
     "Freshness",
     "MaxGap",
@@ -54,6 +56,7 @@ __all__ = [
     "Store",
     "Unique",
     "checks_from_config",
+    "diff",
     "open_store",
     "rules_from_config",
     "run_checks",
@@ -71,6 +74,7 @@ _HOMES = {
     "checks.unique": ("Unique",),
     "checks.volume": ("RowCount",),
     "config": ("checks_from_config", "rules_from_config"),
+    "contract.diff": ("ContractDiff", "diff"),
     "contract.model": ("Contract", "ContractProperty", "ContractTable"),
     "contract.rules": ("ContractRule",),
     "engine": ("run_checks",),

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from ldp_core.errors import ConfigError
-from ldp_quality.contract.diff import diff
+from ldp_quality import diff
 
 BREAKING, TIGHTENING, LOOSENING, INFORMATIONAL = "breaking", "tightening", "loosening", "informational"
 MISSING = object()
@@ -164,6 +164,21 @@ def graded(**properties):
         (graded(on_failure="fail"), graded(on_failure="quarantine"), LOOSENING, TIGHTENING),
         (graded(on_fail="quarantine"), graded(on_fail="warn"), LOOSENING, TIGHTENING),
         (graded(), graded(team="a"), INFORMATIONAL, INFORMATIONAL),
+        (graded(severity="low"), graded(severity="medium"), INFORMATIONAL, INFORMATIONAL),
+        (graded(), graded(severity="low"), LOOSENING, TIGHTENING),
+        ({"rule": "nullCheck"}, {"rule": "nullCheck", "mustBe": 0}, INFORMATIONAL, INFORMATIONAL),
+        (
+            {"metric": "invalidValues", "mustBe": 0, "arguments": {"min": 0}},
+            {"metric": "invalidValues", "mustBe": 0, "arguments": {"min": 1}},
+            TIGHTENING,
+            LOOSENING,
+        ),
+        (
+            {"metric": "invalidValues", "mustBeGreaterThan": 0, "arguments": {"min": 1}},
+            {"metric": "invalidValues", "mustBeGreaterThan": 0, "arguments": {"min": 0}},
+            TIGHTENING,
+            TIGHTENING,
+        ),
         (
             {"type": "sql", "query": "SELECT 1", "mustBe": 1},
             {"type": "sql", "query": "SELECT 2", "mustBe": 1},
@@ -276,6 +291,20 @@ def test_service_levels_come_and_go():
         ("team", {"members": []}, {"members": [{"username": "a"}]}, INFORMATIONAL, INFORMATIONAL),
         ("servers", [{"server": "s", "type": "local"}], [], BREAKING, INFORMATIONAL),
         ("servers", [{"server": "s", "path": "a"}], [{"server": "s", "path": "b"}], BREAKING, BREAKING),
+        (
+            "customProperties",
+            [{"property": "failAbove", "value": 1}],
+            [{"property": "failAbove", "value": 2}],
+            LOOSENING,
+            TIGHTENING,
+        ),
+        (
+            "customProperties",
+            [{"property": "failAbove", "value": 1, "vendor": "other"}],
+            [{"property": "failAbove", "value": 2, "vendor": "other"}],
+            INFORMATIONAL,
+            INFORMATIONAL,
+        ),
         ("price", {"priceAmount": 1}, {"priceAmount": 2}, INFORMATIONAL, INFORMATIONAL),
         (
             "customProperties",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ldp_quality.contract.diff import diff
+from ldp_quality import diff
 from ldp_quality.grade import STATUSES, Grade, Limit
 
 BREAKING, TIGHTENING, LOOSENING, INFORMATIONAL = "breaking", "tightening", "loosening", "informational"

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ldp_core.config.load import child
+
 from ldp_quality.contract._diff_change import INFORMATIONAL, LOOSENING, TIGHTENING, Change
-from ldp_quality.contract._diff_match import ABSENT, CONTENT, by, same
+from ldp_quality.contract._diff_match import ABSENT, CONTENT, by
 from ldp_quality.contract._diff_walk import Differ, fields, judged, members, nothing, plain, promise, told
+from ldp_quality.contract._extras import severity_of
 
 _POLICIES = ("warn", "quarantine", "fail")
-_MILD = frozenset({"warn", "warning", "info", "information", "notice", "minor", "low"})
 _WARN_ROWS, _WARN_SHARE, _FAIL_ROWS, _FAIL_SHARE = range(4)
 _LIMITS: dict[str, tuple[int | None, int]] = {
     "warnabove": (_WARN_ROWS, _WARN_SHARE),
@@ -36,29 +38,21 @@ def grading(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
     """Severity and tolerances, judged together: from how many bad rows on a rule warns, and fails.
 
     Args:
-        path: Of the rule.
-        old: The rule before.
-        new: The rule after.
+        path: Of the rule, or of the column, table or contract that says it for all its rules.
+        old: It before.
+        new: It after.
     """
     was, now = _graded(old), _graded(new)
     impact = _compared(_reach(was), _reach(now))
-    means = _MEANS[impact]
     for name in sorted({*was, *now}):
         before, after = was.get(name, (name, ABSENT)), now.get(name, (name, ABSENT))
-        if not same(before[1], after[1]):
-            yield from told(
-                f"{path}.{(before if name in was else after)[0]}", before[1], after[1], impact, means
-            )
+        place = child(path, (before if name in was else after)[0])
+        yield from told(place, before[1], after[1], impact, _MEANS[impact])
 
 
 def custom(path: str, old: Any, new: Any) -> Iterator[Change]:
-    """A list of ``customProperties``."""
+    """A list of ``customProperties``, without what ``grading`` tells of it."""
     yield from members(path, old, new, _WAYS, _one)
-
-
-def ungraded(path: str, old: Any, new: Any) -> Iterator[Change]:
-    """A list of ``customProperties`` of a rule, without what ``grading`` tells of it."""
-    yield from members(path, old, new, _WAYS, _one_ungraded)
 
 
 def named(mapping: Mapping[str, Any]) -> dict[str, Differ]:
@@ -68,8 +62,12 @@ def named(mapping: Mapping[str, Any]) -> dict[str, Differ]:
 
 
 def _one(path: str, old: Any, new: Any) -> Iterator[Change]:
-    differ = _KNOWN.get(_name(old if new is ABSENT else new))
-    if differ is None or not (isinstance(old or {}, Mapping) and isinstance(new or {}, Mapping)):
+    if not (isinstance(old or {}, Mapping) and isinstance(new or {}, Mapping)):
+        yield from plain(path, old, new)
+        return
+    name = _name(old or new)
+    differ = nothing if name in GRADING else _KNOWN.get(name)
+    if differ is None:
         yield from plain(path, old, new)
     elif old and new:
         yield from fields(path, old, new, {"value": differ})
@@ -77,23 +75,16 @@ def _one(path: str, old: Any, new: Any) -> Iterator[Change]:
         yield from differ(path, *(item.get("value") if item else ABSENT for item in (old, new)))
 
 
-def _one_ungraded(path: str, old: Any, new: Any) -> Iterator[Change]:
-    if _name(old if new is ABSENT else new) not in GRADING:
-        yield from _one(path, old, new)
-    elif old and new:
-        yield from fields(path, old, new, {"value": nothing})
-
-
 def _name(item: Any) -> str:
-    return _plain(item.get("property")) if isinstance(item, Mapping) else ""
+    """The plain name of a custom property that is ours; empty for one of another vendor."""
+    if not isinstance(item, Mapping) or item.get("vendor") not in (None, "ldp"):
+        return ""
+    return _plain(item.get("property"))
 
 
 def _plain(name: Any) -> str:
-    """A name however it is written: ``ldp.failAbove`` and ``fail_above`` are one."""
-    text = str(name).lower()
-    for prefix in ("ldp.", "ldp_", "ldp:", "ldp-"):
-        text = text.removeprefix(prefix)
-    return text.replace("_", "").replace("-", "")
+    """A name however it is written: ``failAbove`` and ``fail_above`` are one."""
+    return str(name).lower().replace("_", "")
 
 
 def _policy(path: str, old: Any, new: Any) -> Iterator[Change]:
@@ -142,9 +133,8 @@ def _graded(rule: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
     found = {"severity": ("severity", rule["severity"])} if "severity" in rule else {}
     listed = rule.get("customProperties")
     for item in listed if isinstance(listed, list | tuple) else ():
-        name = _plain(item.get("property")) if isinstance(item, Mapping) else ""
-        if name in GRADING:
-            found[name] = (f"customProperties.{item['property']}", item.get("value"))
+        if _name(item) in GRADING:
+            found[_name(item)] = (f"customProperties.{item['property']}", item.get("value"))
     implementation = rule.get("implementation")
     for key, value in implementation.items() if isinstance(implementation, Mapping) else ():
         if _plain(key) in GRADING:
@@ -165,7 +155,7 @@ def _reach(graded: Mapping[str, tuple[str, Any]]) -> tuple[float, ...] | None:
     warn, fail = (_limit(limits[i : i + 2]) for i in (_WARN_ROWS, _FAIL_ROWS))
     never, always = (math.inf, math.inf), (0.0, 0.0)
     if warn is None and fail is None:
-        mild = _word(graded.get("severity", ("", "error"))[1]) in _MILD
+        mild = severity_of(graded.get("severity", ("", None))[1]) == "warn"
         return (*always, *(never if mild else always))
     most = fail or never
     # What fails does not warn, however much it takes to warn.

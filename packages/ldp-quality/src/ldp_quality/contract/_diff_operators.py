@@ -53,11 +53,14 @@ def accepted(rule: Mapping[str, Any]) -> Accepted | None:
         for name in OPERATORS:
             if name in rule:
                 found = _both(found, _set(name, rule[name]))
+        if "rule" in rule and not any(name in rule for name in OPERATORS):
+            # A rule as it was written before there were metrics: no bad row.
+            found = _set("mustBe", 0)
     except (TypeError, ValueError):
         return None
     if "metric" not in rule and "rule" not in rule:
         return found
-    rows = rule.get("unit", "rows") == "rows"
+    rows = rule.get("unit", "rows") in ("rows", "row")
     found = _both(found, (((Fraction(0), 0), _MOST if rows else (Fraction(100), 0)),))
     return _whole(found) if rows else found
 

@@ -17,15 +17,17 @@ from ldp_quality.contract._diff_walk import (
     joint,
     judged,
     members,
+    nothing,
     plain,
     promise,
     told,
 )
 
-_LOWER = (("minimum", "exclusiveMinimum"), ("minLength",), ("minItems",), ("minProperties",))
-_UPPER = (("maximum", "exclusiveMaximum"), ("maxLength",), ("maxItems",), ("maxProperties",))
+_LOWER = (("minimum", "exclusiveMinimum", "min"), ("minLength",), ("minItems",), ("minProperties",))
+_UPPER = (("maximum", "exclusiveMaximum", "max"), ("maxLength",), ("maxItems",), ("maxProperties",))
 _SIDES = (*((keys, 1) for keys in _LOWER), *((keys, -1) for keys in _UPPER))
-_BOUNDS = {key for keys, _ in _SIDES for key in keys}
+BOUNDS = frozenset(key for keys, _ in _SIDES for key in keys)
+"""The keys of ``bounds``."""
 _NUMBERS = ("integer", "number")
 _TIMES = ("date", "timestamp", "time")
 
@@ -37,15 +39,18 @@ def options(logical_type: Any) -> Differ:
     """Tells apart the options of properties of a logical type."""
 
     def differ(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-        for keys, sign in _SIDES:
-            yield from joint(path, keys, old, new, partial(_narrowed, keys, sign, old, new, logical_type))
-        yield from fields(path, _without(old), _without(new), _special(logical_type))
+        yield from bounds(path, old, new, logical_type)
+        yield from fields(path, old, new, _special(logical_type))
 
     return differ
 
 
-def _without(written: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in written.items() if key not in _BOUNDS}
+def bounds(
+    path: str, old: Mapping[str, Any], new: Mapping[str, Any], logical_type: Any = None
+) -> Iterator[Change]:
+    """The least and the most that a value, a text or a list may be."""
+    for keys, sign in _SIDES:
+        yield from joint(path, keys, old, new, partial(_narrowed, keys, sign, old, new, logical_type))
 
 
 def _special(logical_type: Any) -> dict[str, Differ]:
@@ -54,6 +59,7 @@ def _special(logical_type: Any) -> dict[str, Differ]:
     else:
         format_ = _breaks_when_changed if logical_type in _TIMES else promise
     return {
+        **dict.fromkeys(BOUNDS, nothing),
         "format": format_,
         "pattern": promise,
         "multipleOf": _multiple,

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ldp_quality.contract._diff_change import INFORMATIONAL, LOOSENING, TIGHTENING, Change
-from ldp_quality.contract._diff_custom import grading, named, ungraded
+from ldp_quality.contract._diff_custom import custom, grading, named
 from ldp_quality.contract._diff_match import ABSENT, CONTENT, By, by
 from ldp_quality.contract._diff_operators import OPERATORS, operators, tolerates_less
+from ldp_quality.contract._diff_options import BOUNDS, bounds
 from ldp_quality.contract._diff_walk import (
     Differ,
     fields,
@@ -32,6 +33,8 @@ _WAYS = (
     by("engine", "type", alone=True),
     By(lambda rule: "sql" if isinstance(rule, Mapping) and "query" in rule else None, alone=True),
 )
+_ROWS: set[Any] = {ABSENT, "rows", "row"}
+_PERCENT: set[Any] = {"percent", "%"}
 _RELATIONS = (
     by("id"),
     CONTENT,
@@ -87,7 +90,7 @@ def _rule(path: str, old: Any, new: Any) -> Iterator[Change]:
         "validValues": _values(LOOSENING if less else TIGHTENING, TIGHTENING),
         "arguments": lambda path, old, new: mapping(path, old, new, _arguments(less)),
         "implementation": _implementation,
-        "customProperties": ungraded,
+        "customProperties": custom,
     }
     yield from fields(path, old, new, special, other=_checks)
 
@@ -115,8 +118,8 @@ def _type(path: str, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _unit(path: str, old: Any, new: Any) -> Iterator[Change]:
-    if {old, new} <= {ABSENT, "rows"}:
-        yield from told(path, old, new, INFORMATIONAL, "it is rows by default")
+    if {old, new} <= _ROWS or {old, new} <= _PERCENT:
+        yield from told(path, old, new, INFORMATIONAL, "it counts the same")
     else:
         yield from told(path, old, new, TIGHTENING, "bad rows are counted in another way")
 
@@ -133,7 +136,12 @@ def _arguments(less: bool) -> Any:
         "pattern": _pattern(more),
     }
 
+    if less:
+        special |= dict.fromkeys(BOUNDS, nothing)
+
     def differ(path: str, old: Any, new: Any) -> Iterator[Change]:
+        if less:
+            yield from bounds(path, old, new)
         yield from fields(path, old, new, special, other=_checks)
 
     return differ

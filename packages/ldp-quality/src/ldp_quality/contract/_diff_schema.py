@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ldp_quality.contract._diff_change import BREAKING, INFORMATIONAL, LOOSENING, TIGHTENING, Change
-from ldp_quality.contract._diff_custom import custom
+from ldp_quality.contract._diff_custom import custom, grading
 from ldp_quality.contract._diff_match import ABSENT, By, by, same
 from ldp_quality.contract._diff_options import options
 from ldp_quality.contract._diff_rules import quality, relationships
@@ -51,6 +51,7 @@ def _table(path: str, old: Any, new: Any) -> Iterator[Change]:
             "customProperties": custom,
             "deprecated": _DEPRECATED,
         }
+        yield from grading(path, old, new)
         yield from fields(path, old, new, special)
     else:
         yield from plain(path, old, new)
@@ -110,6 +111,7 @@ def element(path: str, old: Any, new: Any) -> Iterator[Change]:
         "customProperties": custom,
         "deprecated": _DEPRECATED,
     }
+    yield from grading(path, old, new)
     yield from fields(path, old, new, special)
 
 

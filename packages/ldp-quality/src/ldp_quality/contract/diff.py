@@ -9,6 +9,7 @@ by the old contract are refused for their shape. ``tightening``: data that passe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ldp_core.errors import ConfigError
@@ -21,7 +22,7 @@ from ldp_quality.contract._diff_change import (
     Change,
     ContractDiff,
 )
-from ldp_quality.contract._diff_custom import custom
+from ldp_quality.contract._diff_custom import custom, grading
 from ldp_quality.contract._diff_match import ABSENT, CONTENT, by
 from ldp_quality.contract._diff_schema import tables
 from ldp_quality.contract._diff_sla import default_element, slas
@@ -54,7 +55,7 @@ def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> ContractDiff:
             f"these are two contracts, not two versions of one: the ids are {ids[0]} and {ids[1]}", key="id"
         )
     changes = sorted(
-        fields("", old, new, _SPECIAL),
+        chain(grading("", old, new), fields("", old, new, _SPECIAL)),
         key=lambda change: (IMPACTS.index(change.impact), change.path, change.kind, change.message),
     )
     known = ids[0] if ids[1] is None else ids[1]
