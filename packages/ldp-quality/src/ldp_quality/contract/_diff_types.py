@@ -17,7 +17,7 @@ from ldp_quality.contract._diff_walk import told
 
 _MEANS = {
     BREAKING: "not every old value fits it",
-    LOOSENING: "every old value fits it, and readers of the old type meet values beyond it",
+    LOOSENING: "every old value fits it, and wider ones may come",
     INFORMATIONAL: "it is the same type",
 }
 _INTEGERS = {
