@@ -56,14 +56,14 @@ class PreparedQuality:
             and (batch.on_failure or rule.on_failure or self.on_failure) == FAIL
             for rule, result in verdicts
         )
-        return Verdict(report.passed, blocks, report, self._evaluated(report))
+        return Verdict(report.passed, blocks, report, self._evaluated(report, batch.on_failure))
 
-    def _evaluated(self, report: QualityReport) -> dict[str, Any]:
-        """Names, verdicts and counts; never a value of the data."""
+    def _evaluated(self, report: QualityReport, policy: str | None) -> dict[str, Any]:
+        """Names, verdicts and counts, each with the policy that held; never a value of the data."""
         told = evaluated(report, self.items)
         for line, rule in zip(told["checks"], self.items, strict=True):
-            line["on_failure"] = rule.on_failure or self.on_failure
-        return {**told, "on_failure": self.on_failure, "engine": "duckdb"}
+            line["on_failure"] = policy or rule.on_failure or self.on_failure
+        return {**told, "on_failure": policy or self.on_failure, "engine": "duckdb"}
 
 
 class QualityGate:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ldp_quality.checks.not_run import NotRun
 from ldp_quality.grade import NOT_RUN
 from ldp_quality.result import CheckResult, QualityReport
 from ldp_quality.rule import Rule
@@ -44,6 +45,8 @@ def line_of(result: CheckResult, rule: Rule | None = None) -> dict[str, Any]:
         rule: The check with its severity.
     """
     numbers = numbers_of(result.metrics)
+    # Why a rule that nothing can judge is not run is known before any data is read.
+    written = rule.check.reason if rule and isinstance(rule.check, NotRun) else None
     rows = numbers.pop("row_count", None)
     return {
         "name": result.name,
@@ -55,7 +58,7 @@ def line_of(result: CheckResult, rule: Rule | None = None) -> dict[str, Any]:
         "rows": rows,
         "share": result.share,
         "where": result.where,
-        "details": details_of(result, numbers),
+        "details": details_of(result, numbers) if written is None else f"not run: {written}",
         "metrics": numbers,
     }
 

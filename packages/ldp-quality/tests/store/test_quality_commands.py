@@ -122,6 +122,13 @@ def test_a_blocked_run_is_kept_and_one_without_checks_is_not(ldp: Ldp, tmp_path:
     assert found.rules[0].details == "min 9"
 
 
+def test_the_severity_is_what_held_in_the_run(ldp: Ldp, tmp_path: Path) -> None:
+    run_config(config(tmp_path, [{"check": "row_count", "min": 9}]), run_id="r", on_failure="warn")
+    with open_store(create=False) as store:
+        (found,) = store.runs()
+    assert (found.outcome, found.status, found.rules[0].severity) == ("published", "fail", "warn")
+
+
 def test_runs_of_two_configs_under_one_id_are_told_apart(ldp: Ldp, tmp_path: Path) -> None:
     for name in ("a", "b"):
         run_config(config(tmp_path, name=name), run_id="job")

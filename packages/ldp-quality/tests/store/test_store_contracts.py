@@ -57,7 +57,26 @@ def test_a_contract_without_an_id_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("version: 1")
     with open_store(tmp_path / "q.db") as store:
-        with pytest.raises(ConfigError, match=r"c\.yaml: the contract has no id"):
-            store.save_contract(path)
-        with pytest.raises(ConfigError, match="has no id"):
-            store.save_contract("id: x")
+        for wrong in (path, "version: 1", '{"version": "1"}'):
+            with pytest.raises(ConfigError, match="the contract has no id; give contract_id, or the key id"):
+                store.save_contract(wrong)
+        with pytest.raises(ConfigError, match="the contract is no object"):
+            store.save_contract("just words")
+        with pytest.raises(ConfigError, match="config file not found"):
+            store.save_contract(tmp_path / "none.yaml")
+        made = store.save_contract('{"id": "x", "version": "1"}')
+        assert (made.contract_id, made.version) == ("x", "1")
+
+
+def test_two_versions_are_told_apart(place: str) -> None:
+    with open_store(place) as store:
+        for status in ("draft", "active", "retired"):
+            store.save_contract(CONTRACT.replace("status: active", f"status: {status}"))
+        last = store.diff_contract("orders")
+        assert [(change.path, change.impact) for change in last.changes] == [("status", "breaking")]
+        first = store.diff_contract("orders", old=1, new=2)
+        assert [change.impact for change in first.changes] == ["informational"]
+        with pytest.raises(ConfigError, match="there is no version number 0 of the contract orders in"):
+            store.diff_contract("orders", new=1)
+        with pytest.raises(ConfigError, match="there is no version of the contract other in"):
+            store.diff_contract("other")

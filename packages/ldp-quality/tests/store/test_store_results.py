@@ -34,6 +34,7 @@ from ldp_quality import (
     open_store,
     run_checks,
 )
+from ldp_quality.checks.not_run import NotRun
 from ldp_quality.verdicts import details_of, numbers_of
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -251,6 +252,15 @@ def test_details_say_why_a_check_without_bad_rows_fails() -> None:
         "s", False, "", 0, {"type_mismatches": {"a": {"actual": "string", "expected": "int64"}}}
     )
     assert details_of(typed, {}) == "a is string, expected int64"
+
+
+def test_a_rule_that_nothing_can_judge_keeps_its_reason(tmp_path: Path) -> None:
+    rules = [Rule(check=NotRun("a sentence for people", about="lineage"))]
+    with open_store(tmp_path / "q.db") as store:
+        saved = store.save_result(run_checks(pa.table({"a": [1]}), rules), dataset="t", rules=rules)
+    (rule,) = saved.rules
+    assert (rule.name, rule.kind, rule.status) == ("lineage", "not_run", "not_run")
+    assert rule.details == "not run: a sentence for people"
 
 
 def test_many_writers_wait_for_each_other(place: str) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
+
+from ldp_core.errors import ConfigError
 
 from ldp_quality.store.database import Database
 from ldp_quality.store.records import ContractVersion, moment_of
@@ -67,6 +71,46 @@ def read(
         [value for _, value in asked],
     )
     return [_version(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
+def text_of(path: Path) -> str:
+    """The text of a contract's file, to the byte.
+
+    Raises:
+        ConfigError: It cannot be read, or is no object in UTF-8.
+    """
+    from ldp_core.config.load import load_document
+
+    load_document(path)
+    return path.read_bytes().decode("utf-8-sig")
+
+
+def said(text: str, name: str | None, *, strict: bool = True) -> Mapping[str, Any]:
+    """The data of a contract's text, in JSON or YAML.
+
+    Args:
+        text: The text.
+        name: What it is called in messages.
+        strict: Whether a text that is no contract is an error; else it says nothing.
+
+    Raises:
+        ConfigError: It is no object.
+    """
+    from ldp_core.config._json import parse_json
+    from ldp_core.config._yaml import parse_yaml
+
+    parse = parse_json if text.lstrip().startswith("{") else parse_yaml
+    try:
+        data = parse(text, name or "the contract")[0]
+    except ConfigError:
+        if strict:
+            raise
+        return {}
+    if isinstance(data, dict):
+        return data
+    if strict:
+        raise ConfigError("the contract is no object", file=name)
+    return {}
 
 
 def _version(values: dict[str, Any]) -> ContractVersion:

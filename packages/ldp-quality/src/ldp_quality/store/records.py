@@ -177,6 +177,11 @@ class ContractVersion:
     saved: datetime
     note: str = ""
 
+    @property
+    def label(self) -> str:
+        """Contract and number, for messages."""
+        return f"{self.contract_id} #{self.number}"
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return _plain(self)

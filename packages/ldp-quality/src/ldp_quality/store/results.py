@@ -24,6 +24,8 @@ _RULE = (
 )
 _NAMES = {"judged_rows": "rows", "covered_rows": "rows", "condition": "where"}
 """Columns that are called differently than what they hold, because databases have words of their own."""
+_FOUND = 50
+"""Records at most whose names only begin as somebody asks."""
 _MANY = 500
 """Runs whose rules are asked for at once."""
 
@@ -91,7 +93,7 @@ def find(db: Database, text: str) -> list[RunRecord]:
         return exact
     size = len(text)
     beginning = "(substr(id, 1, ?) = ? OR substr(run_id, 1, ?) = ?)"
-    return _select(db, [(beginning, (size, text, size, text))], "evaluated", None)
+    return _select(db, [(beginning, (size, text, size, text))], "evaluated", _FOUND)
 
 
 def trend(db: Database, dataset: str, rule: str | None, metric: str, last: int) -> list[Point]:

@@ -25,6 +25,7 @@ from ldp_quality.store.records import (
 )
 
 if TYPE_CHECKING:
+    from ldp_quality.contract.diff import ContractDiff
     from ldp_quality.result import QualityReport
     from ldp_quality.rule import Rule
 
@@ -205,20 +206,21 @@ class Store:
 
         Args:
             content: Its file, or its text.
-            contract_id: The contract; that which a file says in ``id`` by default.
-            version: The version that it gives itself; that which a file says by default.
+            contract_id: The contract; that which it says in ``id`` by default.
+            version: The version that it gives itself; that which it says by default.
             who: Who saves it; the user of this process by default.
             saved: When; the present by default.
             note: Why.
 
         Raises:
-            ConfigError: A file cannot be read, or nothing says which contract it is.
+            ConfigError: It cannot be read, or nothing says which contract it is.
             StoreError: It cannot be written.
         """
-        text, told = _contract(content)
+        where = str(content) if isinstance(content, Path) else None
+        text = content if isinstance(content, str) else contracts.text_of(content)
+        told = contracts.said(text, where, strict=contract_id is None)
         contract_id = contract_id or str(told.get("id") or "")
         if not contract_id:
-            where = str(content) if isinstance(content, Path) else None
             raise ConfigError("the contract has no id", file=where, hint="give contract_id, or the key id")
         return contracts.save(
             self._db,
@@ -237,6 +239,36 @@ class Store:
     def contract(self, contract_id: str, number: int | None = None) -> ContractVersion | None:
         """One version of a contract; the last by default. None where there is none."""
         return next(iter(contracts.read(self._db, contract_id, number=number, limit=1)), None)
+
+    def diff_contract(
+        self, contract_id: str, *, old: int | None = None, new: int | None = None
+    ) -> ContractDiff:
+        """What changed from one version of a contract to another.
+
+        Args:
+            contract_id: The contract.
+            old: The number of the version as it was; the one before ``new`` by default.
+            new: The number of the version as it is; the last by default.
+
+        Raises:
+            ConfigError: There is no such version, or it is no contract.
+        """
+        from ldp_quality.contract.diff import diff
+
+        after = self._version(contract_id, new)
+        before = self._version(contract_id, after.number - 1 if old is None else old)
+        return diff(*(contracts.said(item.content, item.label) for item in (before, after)))
+
+    def _version(self, contract_id: str, number: int | None) -> ContractVersion:
+        found = self.contract(contract_id, number)
+        if found is None:
+            which = (
+                f"version number {number} of the contract"
+                if number is not None
+                else "version of the contract"
+            )
+            raise ConfigError(f"there is no {which} {contract_id} in {self.label}")
+        return found
 
     def close(self) -> None:
         """Let the connection go."""
@@ -287,15 +319,6 @@ def _rule(line: Mapping[str, Any]) -> RuleRecord:
         details=str(line.get("details") or ""),
         metrics=numbers_of(line.get("metrics") or {}),
     )
-
-
-def _contract(content: str | Path) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(content, str):
-        return content, {}
-    from ldp_core.config.load import load_document
-
-    told = load_document(content).data
-    return content.read_bytes().decode("utf-8-sig"), told
 
 
 def _aware(moment: datetime | None) -> datetime | None:
