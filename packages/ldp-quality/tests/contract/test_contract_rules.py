@@ -89,8 +89,6 @@ REASONS = {
         "soda": "the engine soda is not ours",
     },
     "shop-v3.1.0.odcs": {
-        "foreign key orders.tenant_id, orders.customer to customers.tenant_id, customers.id": "a relation",
-        "foreign key customer to customers.id": "a relationship does not say where customers.id is stored",
         "unit: invalidValues": "invalidValues has no argument validValue; did you mean validValues?",
         "unit: The unit was read off the scale": "it is a text for people",
         "lines.items.sku: required": "lines.items.sku is inside a column",
@@ -153,11 +151,15 @@ def test_the_rules_of_3_1() -> None:
         }
     )
     results = verdicts(found, table, now="2020-01-01T00:00:00Z")
+    assert [name for name, result in results.items() if result.status == "not_run" and "->" in name] == [
+        "referential(tenant_id, customer -> customers)",
+        "referential(customer -> customers)",
+    ]
     assert failed(results) == {
         "range(order_id)": 1,
         "invalidValues(unit)": 1,
         "range(placed)": 3,
-        "query(SELECT COUNT(*) FROM \"orders\" WHERE order_id < 0)": 0,
+        'query(SELECT COUNT(*) FROM "orders" WHERE order_id < 0)': 0,
         "invalidValues(lines)": 2,
         "duplicateValues(tenant_id, order_id)": 1,
     }
@@ -200,6 +202,35 @@ def test_the_rules_of_3_2() -> None:
     assert results["totals"].where == "total IS NOT NULL"
     assert str({rule.name: rule for rule in shop.rules()}["range(total)"].rule.fail_above) == "1%"
     assert shop.on_failure == "warn"
+
+
+@pytest.mark.parametrize(
+    ("to", "name"),
+    [
+        ("customers.id", "referential(customer -> people)"),
+        ("people.customer_id", "referential(customer -> people)"),
+        ("cities.id", "cities.id is no column of the contract, so that nobody knows where it is stored"),
+        ("customers.address.city", "customers.address.city is no column of the contract, so that nobody"),
+        ("schema/customers/properties/id", "schema/customers/properties/id is no column of the contract"),
+        ("orders.id", "a table that refers to itself is not looked up"),
+        ("[customers.id, customers.address]", "its two sides are not equally long"),
+        ("[customers.id, orders.id]", "customers.id, orders.id are columns of several tables"),
+    ],
+)
+def test_a_relationship_to_a_table_of_the_contract_runs(tmp_path: Path, to: str, name: str) -> None:
+    text = f"""\
+    properties:
+      - {{name: id, logicalType: integer}}
+      - {{name: customer, logicalType: integer, relationships: [{{to: {to}}}]}}
+  - name: customers
+    physicalName: people
+    properties: [{{name: id, physicalName: customer_id}}, {{name: address, logicalType: object}}]
+"""
+    rule = next(rule for rule in contract(tmp_path, text).rules() if "relationships" in rule.origin.key)
+    assert (rule.reason or rule.name).startswith(name)
+    if rule.reason is None:
+        assert rule.rule.check.to.table == "people"  # type: ignore[attr-defined]
+        assert rule.rule.check.to.columns == ("customer_id",)  # type: ignore[attr-defined]
 
 
 def test_a_contract_describes_its_tables() -> None:

@@ -17,8 +17,9 @@ from ldp_quality.checks.rows import AcceptedValues, NotNull, Regex
 from ldp_quality.checks.unique import Unique
 from ldp_quality.checks.valid import Valid
 from ldp_quality.contract._formats import INTEGERS, SILENT, TEXTS
+from ldp_quality.contract._relations import relation
 from ldp_quality.contract._types import physical_family
-from ldp_quality.contract.model import ContractProperty, ContractTable
+from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
 from ldp_quality.instants import clock_ns, moment_ns
 
 _INSTANTS = ("date", "timestamp")
@@ -53,7 +54,7 @@ class Derived:
     key: str
 
 
-def of_table(table: ContractTable) -> Iterator[Derived]:
+def of_table(table: ContractTable, contract: Contract) -> Iterator[Derived]:
     """The primary key: a value in each of its columns, and no key twice."""
     key = table.primary_key
     if key:
@@ -64,11 +65,12 @@ def of_table(table: ContractTable) -> Iterator[Derived]:
         if rest:
             yield Derived(NotNull(rest), place)
         yield Derived(Unique(key), place)
-    for at, relation in enumerate(table.values.get("relationships") or ()):
-        yield _relation(relation.get("from"), relation.get("to"), f"relationships[{at}]")
+    for at, said in enumerate(table.values.get("relationships") or ()):
+        check = relation(said.get("from"), said.get("to"), table, contract)
+        yield Derived(check, f"relationships[{at}]")
 
 
-def of_column(item: ContractProperty, table: ContractTable) -> Iterator[Derived]:
+def of_column(item: ContractProperty, table: ContractTable, contract: Contract) -> Iterator[Derived]:
     """What the keys of a property promise."""
     if item.required:
         yield Derived(NotNull(item.column), "required")
@@ -77,16 +79,11 @@ def of_column(item: ContractProperty, table: ContractTable) -> Iterator[Derived]
     if item.accepted:
         yield Derived(AcceptedValues(item.column, item.accepted), "enum")
     yield from _options(item)
-    for at, relation in enumerate(item.values.get("relationships") or ()):
-        yield _relation(item.column, relation.get("to"), f"relationships[{at}]")
+    for at, said in enumerate(item.values.get("relationships") or ()):
+        check = relation(f"{table.name}.{item.name}", said.get("to"), table, contract)
+        yield Derived(check, f"relationships[{at}]")
     for part in item.parts:
         yield from _inside(part, item)
-
-
-def _relation(left: Any, right: Any, key: str) -> Derived:
-    shown = [", ".join(map(str, side)) if isinstance(side, list) else str(side) for side in (left, right)]
-    reason = f"a relationship does not say where {shown[1]} is stored; a referential check does"
-    return Derived(NotRun(reason, f"foreign key {shown[0]} to {shown[1]}"), key)
 
 
 def _inside(part: ContractProperty, outer: ContractProperty) -> Iterator[Derived]:

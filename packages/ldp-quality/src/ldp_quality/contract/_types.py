@@ -13,8 +13,8 @@ _PHYSICAL = {
     "integer": "int, integer, bigint, smallint, tinyint, mediumint, int2, int4, int8, int16, int32, int64, "
     "uint8, uint16, uint32, uint64, long, short, byteint, serial, bigserial, smallserial, hugeint, ubigint, "
     "uinteger, usmallint, utinyint",
-    "number": "number, numeric, decimal, dec, float, double, real, float4, float8, float16, float32, float64, "
-    "money, smallmoney, double precision, bignumeric, decimal128, decimal256",
+    "number": "number, numeric, decimal, dec, float, double, real, float4, float8, float16, float32, "
+    "float64, money, smallmoney, double precision, bignumeric, decimal128, decimal256",
     "boolean": "bool, boolean, bit",
     "date": "date, date32, date64",
     "timestamp": "timestamp, datetime, datetime2, smalldatetime, timestamp_ntz, timestamp_ltz, timestamp_tz, "

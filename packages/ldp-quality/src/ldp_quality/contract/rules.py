@@ -90,7 +90,7 @@ class _Mapper:
         types = types_of(table)
         if types:
             yield from self._derived(LogicalTypes(types), table, table.origin.key, outer)
-        for derived in _columns.of_table(table):
+        for derived in _columns.of_table(table, self._contract):
             yield from self._derived(derived.check, table, f"{table.origin.key}.{derived.key}", outer)
         for column in table.properties:
             yield from self._column(column, table, outer)
@@ -102,7 +102,7 @@ class _Mapper:
     ) -> Iterator[ContractRule]:
         own = merged(outer, self._extras(column.values, column.origin.key))
         open_ = variables([column.values.get(key) for key in ("enum", "logicalTypeOptions", "physicalName")])
-        for derived in _columns.of_column(column, table):
+        for derived in _columns.of_column(column, table, self._contract):
             check = derived.check
             about = f"{column.name}: {derived.key}"
             if is_measure(column):
