@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from ldp_core.errors import ConfigError
 from ldp_core.spi import Batch, Spec, Verdict
 
 from ldp_quality.checks.base import Check
+from ldp_quality.checks.not_run import NotRun
 from ldp_quality.config import rules_from_config
 from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
@@ -19,7 +20,7 @@ from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
 from ldp_quality.result import QualityReport
 from ldp_quality.rule import FAIL, Rule, rule_of
-from ldp_quality.section import items_of, on_failure
+from ldp_quality.section import contract_path, items_of, on_failure
 from ldp_quality.verdicts import evaluated
 
 
@@ -45,14 +46,18 @@ class PreparedQuality:
         return len(self.items)
 
     def judge(self, batch: Batch) -> Verdict:
-        """Judge the rows that would be published; a failure blocks them unless it only warns."""
+        """Judge the rows that would be published; a failure blocks them unless it only warns.
+
+        A check that could not be evaluated blocks: nobody knows. What nothing here could ever judge (a
+        sentence for people, a rule for another engine) is told with its reason, and does not.
+        """
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
         context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog)
         report = evaluate(self.items, rows, context)
         verdicts = zip(self.items, report.results, strict=True)
         blocks = any(
-            result.status in (FAIL, NOT_RUN)
+            (result.status == FAIL or (result.status == NOT_RUN and not isinstance(rule.check, NotRun)))
             and (batch.on_failure or rule.on_failure or self.on_failure) == FAIL
             for rule, result in verdicts
         )
@@ -78,7 +83,7 @@ class QualityGate:
         target = spec.get("target")
         has_catalog = isinstance(target, Mapping) and isinstance(target.get("catalog"), Mapping)
         return PreparedQuality(
-            tuple(rules_from_config(items_of(section))),
+            (*_contracted(section, spec), *rules_from_config(items_of(section))),
             on_failure(section),
             spec.base_dir,
             spec.sub("target").sub("catalog") if has_catalog else None,
@@ -106,6 +111,20 @@ class QualityGate:
                     hint="give NotNull(...), Range(...)",
                 )
         return PreparedQuality(tuple(items), on_failure)
+
+
+def _contracted(section: Any, spec: Spec) -> tuple[Rule, ...]:
+    """The rules of the contract; what the config itself says of failures stands above its words."""
+    if contract_path(section, spec) is None:
+        return ()
+    from ldp_quality.contracted import find
+
+    found = find(section, spec)
+    rules = found.rules() if found else ()
+    written = spec.get("quality")
+    if isinstance(written, Mapping) and written.get("on_failure") is not None:
+        return tuple(replace(rule, on_failure=None) for rule in rules)
+    return rules
 
 
 GATE = QualityGate()

@@ -106,10 +106,11 @@ class QualityReport:
             raise DataQualityError(self.summary(), self)
 
     def summary(self) -> str:
-        """How many checks failed and warn, each with its count, its share and its sample rows."""
+        """How many checks failed, were not run and warn, each with its count, its share and sample rows."""
         total = len(self.results)
         lines = []
-        for found, word in ((self.failures, "failed"), (self.warnings, "warn")):
+        for status, word in ((FAIL, "failed"), (NOT_RUN, "not run"), (WARN, "warn")):
+            found = [result for result in self.results if result.status == status]
             if found:
                 lines.append(f"{len(found)} of {total} data quality checks {word}:")
                 lines += [line for result in found for line in result.lines()]

@@ -31,6 +31,11 @@ class QualitySection:
                         default=FAIL,
                     ),
                     Key("checks", _CHECKS, "What must be true of the rows.", default=[]),
+                    Key(
+                        "contract",
+                        Text(pattern=r"\S"),
+                        "A data contract (ODCS); its rules are checks, too, and it describes the table.",
+                    ),
                 ),
                 doc="Checks that the rows must pass before they are published.",
             ),
@@ -46,16 +51,45 @@ class QualitySection:
             for problem in _of_check(item, spec):
                 key = f"{place}[{at}]" + (f".{problem.key}" if problem.key else "")
                 found.append(Problem(problem.message, key=key, hint=problem.hint))
+        if contract_path(value, spec) is not None:
+            from ldp_quality.contracted import problems
+
+            found += problems(value, spec)
         return found
 
     def canonical(self, value: Any, spec: Spec) -> dict[str, Any]:
-        """``{on_failure, checks}`` in one spelling."""
-        return {"on_failure": on_failure(value), "checks": list(_items(value))}
+        """``{on_failure, checks}`` in one spelling; a contract by its content."""
+        from ldp_core.config.canonical import file_hash
+
+        path = contract_path(value, spec)
+        contract = {} if path is None else {"contract": file_hash(path)}
+        return {"on_failure": on_failure(value), "checks": list(_items(value)), **contract}
+
+    def docs(self, value: Any, spec: Spec) -> dict[str, Any]:
+        """What the contract says of the table, as ``metadata.docs`` has it.
+
+        Raises:
+            ConfigError: The contract is not there or has errors.
+        """
+        if contract_path(value, spec) is None:
+            return {}
+        from ldp_quality.contracted import find
+
+        found = find(value, spec)
+        return found.docs() if found else {}
 
     def explain(self, value: Any, spec: Spec) -> list[tuple[str, str]]:
         """One line: how many checks, and what a failure does."""
         count = len(_items(value))
-        return [("quality", f"{count} check{'' if count == 1 else 's'}, on_failure={on_failure(value)}")]
+        parts = [f"contract {value['contract']}"] if contract_path(value, spec) is not None else []
+        parts += [f"{count} check{'' if count == 1 else 's'}"] if count or not parts else []
+        return [("quality", f"{', '.join(parts)}, on_failure={on_failure(value)}")]
+
+
+def contract_path(section: Any, spec: Spec) -> str | None:
+    """The contract file that a section names, from the config's folder; None without one."""
+    named = section.get("contract") if isinstance(section, Mapping) else None
+    return spec.path(named) if isinstance(named, str) and named.strip() else None
 
 
 def on_failure(section: Any) -> str:

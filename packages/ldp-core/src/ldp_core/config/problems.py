@@ -223,6 +223,9 @@ def _of_error(error: ConfigError, key: str) -> Iterator[Problem]:
 def _keyed(problems: list[Problem], key: str, fit: Fitting | None = None) -> Iterator[Problem]:
     """Problems with full keys, without those that only the broken parts of an object may have caused."""
     for problem in problems:
+        if problem.file is not None:  # of a file that the config names
+            yield problem
+            continue
         inner = problem.key[len(key) :].lstrip(".") if key and within(problem.key, key) else problem.key
         found = fit.at_home(replace(problem, key=inner)) if fit else problem
         if found is not None:

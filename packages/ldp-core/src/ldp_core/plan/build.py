@@ -62,9 +62,22 @@ def build(config: Config, mode: str | None = None, ask: Ask = NOTHING) -> Plan:
         spec_hash=config.spec_hash(),
         sinks=tuple(sinks(config.section("observability") or {}, find)),
         file=config.name,
-        docs=config.section("docs") or {},
+        docs=_docs(config),
     )
     return of_config(config, plan, ask)
+
+
+def _docs(config: Config) -> dict[str, Any]:
+    """What is said of the table: what another section knows of it (a contract) stands above ``docs``."""
+    found = dict(config.section("docs") or {})
+    for name in registry.names("ldp.sections"):
+        if config.metadata.get(name) is None:
+            continue
+        describe = getattr(registry.load("ldp.sections", name), "docs", None)
+        said = describe(config.section(name), config.spec("metadata")) if describe else {}
+        columns = {**(found.get("columns") or {}), **(said.get("columns") or {})}
+        found = {**found, **said, **({"columns": columns} if columns else {})}
+    return found
 
 
 def _errors(found: tuple[Problem, ...] | list[Problem]) -> list[Problem]:
@@ -106,7 +119,9 @@ def _check(config: Config, name: str) -> Check:
 def check_text(section: Any) -> str:
     """``3 checks, on_failure=fail``, for a section that lists its checks."""
     count = len(section.get("checks") or ())
-    return f"{count} {'check' if count == 1 else 'checks'}, on_failure={section.get('on_failure', 'fail')}"
+    parts = [f"contract {section['contract']}"] if section.get("contract") else []
+    parts += [f"{count} {'check' if count == 1 else 'checks'}"] if count or not parts else []
+    return f"{', '.join(parts)}, on_failure={section.get('on_failure', 'fail')}"
 
 
 def _mode_problems(config: Config, mode: str) -> list[Problem]:

@@ -140,6 +140,13 @@ class Section(Protocol):
         """Lines (label, text) for ``plan``."""
 
 
+class Describes(Protocol):
+    """What a section may do besides: it knows what the table is. Its words stand above ``metadata.docs``."""
+
+    def docs(self, value: Any, spec: Spec) -> Mapping[str, Any]:
+        """What it knows, in the keys of ``metadata.docs``; ``spec`` is the whole metadata."""
+
+
 class EventSink(Protocol):
     """Where events go, registered in ``ldp.event_sinks``."""
 
