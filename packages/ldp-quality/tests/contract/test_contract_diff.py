@@ -239,6 +239,9 @@ def test_rules_without_a_name_are_known_by_what_they_check():
     change = only(old, contract(table={"quality": [{**a, "mustBeGreaterThan": 7}, b]}))
     assert (change.path, change.impact) == ("schema.t.quality[0].mustBeGreaterThan", TIGHTENING)
     assert only(old, contract(table={"quality": [b, a]})).path == "schema.t.quality"
+    assert only(old, contract(table={"quality": [{**a, "type": "library"}, b]})).impact == INFORMATIONAL
+    change = only(old, contract(table={"quality": [a, {**b, "query": "SELECT 2"}]}))
+    assert (change.path, change.impact) == ("schema.t.quality[1].query", TIGHTENING)
     twice = [{**a, "mustBeGreaterThan": number} for number in (1, 2)]
     other = [{**a, "mustBeGreaterThan": number} for number in (3, 4)]
     kinds = [

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ldp_cli.main import main
+from ldp_quality import Contract, diff
 
 OLD = """\
 apiVersion: v3.1.0
@@ -93,6 +94,12 @@ def test_json(files, capsys):
         "new": 500,
         "message": "mustBeGreaterThan was 100 and is now 500: data that passed may now be refused.",
     }
+
+
+def test_python_compares_contracts_and_documents_alike(files):
+    old, new = (Contract.from_file(f"{name}.odcs.yaml") for name in ("old", "new"))
+    assert diff(old, new) == diff(old.values, new.values)
+    assert diff(old, new).worst == "tightening"
 
 
 def test_what_cannot_be_compared_says_why_and_exits_1(files, capsys):

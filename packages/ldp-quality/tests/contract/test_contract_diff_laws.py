@@ -265,9 +265,64 @@ def test_tolerances_are_compared_by_how_bad_rows_are_graded(old, new):
     assert impacts == (set() if old == new else {wanted})
 
 
-@pytest.mark.parametrize("broken", [None, 3, "x", [], [3], {"a": 1}])
-@pytest.mark.parametrize("key", ["schema", "servers", "slaProperties", "customProperties", "team"])
-def test_whatever_stands_there_is_told_and_not_raised(key, broken):
-    old = {"id": "x", key: [{"name": "a"}]}
-    assert diff(old, {"id": "x", key: broken}).changes
-    assert diff({"id": "x", key: broken}, old).changes
+RULE = {
+    "metric": "invalidValues",
+    "type": "library",
+    "unit": "rows",
+    "mustBe": 0,
+    "severity": "error",
+    "arguments": {"validValues": ["a"], "min": 1, "pattern": "a"},
+    "implementation": {"fail_above": 1, "where": "a"},
+    "customProperties": [{"property": "fail_above", "value": 1}, {"property": "on_failure", "value": "warn"}],
+}
+FULL = {
+    "version": "1.0.0",
+    "status": "active",
+    "servers": [{"server": "s", "host": "h"}],
+    "schema": [
+        {
+            "name": "t",
+            "physicalType": "table",
+            "quality": [RULE],
+            "properties": [
+                {
+                    "name": "c",
+                    "logicalType": "integer",
+                    "physicalType": "INT",
+                    "physicalName": "d",
+                    "logicalTypeOptions": {"minimum": 1, "format": "i32", "multipleOf": 2, "required": ["a"]},
+                    "required": True,
+                    "enum": [{"value": 1}],
+                    "items": {"logicalType": "string"},
+                    "map": {"key": {"logicalType": "string"}, "value": {"logicalType": "vector"}},
+                    "relationships": [{"from": "a", "to": ["b"]}],
+                }
+            ],
+        }
+    ],
+    "slaProperties": [{"property": "latency", "value": 1, "unit": "d", "element": "t.c"}],
+    "slaDefaultElement": "t.c",
+    "customProperties": [{"property": "where", "value": "a"}],
+}
+
+
+def everywhere(value, path=()):
+    """Every key and every member of a list."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in inside:
+        yield (*path, step)
+        yield from everywhere(item, (*path, step))
+
+
+@pytest.mark.parametrize("broken", [None, 3, "x", True, [], [3], [[]], {}, {"a": 1}, float("nan")], ids=repr)
+def test_whatever_stands_there_is_told_and_not_raised(broken):
+    for *way, last in everywhere(FULL):
+        new = copy.deepcopy(FULL)
+        around = new
+        for step in way:
+            around = around[step]
+        if around[last] is not broken:
+            around[last] = broken
+            assert diff(FULL, new).changes, (way, last)
+            assert len(diff(new, FULL)) == len(diff(FULL, new)), (way, last)
+            assert not diff(new, copy.deepcopy(new)).changes

@@ -44,10 +44,9 @@ def grading(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
     """
     was, now = _graded(old), _graded(new)
     impact = _compared(_reach(was), _reach(now))
-    for name in sorted({*was, *now}):
-        before, after = was.get(name, (name, ABSENT)), now.get(name, (name, ABSENT))
-        place = child(path, (before if name in was else after)[0])
-        yield from told(place, before[1], after[1], impact, _MEANS[impact])
+    for place in sorted({*was, *now}):
+        before, after = (graded[place][1] if place in graded else ABSENT for graded in (was, now))
+        yield from told(child(path, place), before, after, impact, _MEANS[impact])
 
 
 def custom(path: str, old: Any, new: Any) -> Iterator[Change]:
@@ -129,24 +128,25 @@ _KNOWN: dict[str, Differ] = {
 
 
 def _graded(rule: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    """What grades a rule: plain name to where it stands and its value."""
+    """What grades a rule: where it stands, to its plain name and its value."""
     found = {"severity": ("severity", rule["severity"])} if "severity" in rule else {}
     listed = rule.get("customProperties")
     for item in listed if isinstance(listed, list | tuple) else ():
         if _name(item) in GRADING:
-            found[_name(item)] = (f"customProperties.{item['property']}", item.get("value"))
+            found[f"customProperties.{item['property']}"] = (_name(item), item.get("value"))
     implementation = rule.get("implementation")
     for key, value in implementation.items() if isinstance(implementation, Mapping) else ():
         if _plain(key) in GRADING:
-            found[_plain(key)] = (f"implementation.{key}", value)
+            found[f"implementation.{key}"] = (_plain(key), value)
     return found
 
 
 def _reach(graded: Mapping[str, tuple[str, Any]]) -> tuple[float, ...] | None:
     """How many bad rows, and which share, it takes to warn, then to fail; None where that cannot be read."""
     limits: list[float | None] = [None] * 4
+    said = dict(graded.values())
     for name, (rows, share) in _LIMITS.items():
-        value = graded[name][1] if name in graded else ()
+        value = said.get(name, ())
         for part in value if isinstance(value, list | tuple) else (value,):
             number = _number(part)
             if number is None:
@@ -155,7 +155,7 @@ def _reach(graded: Mapping[str, tuple[str, Any]]) -> tuple[float, ...] | None:
     warn, fail = (_limit(limits[i : i + 2]) for i in (_WARN_ROWS, _FAIL_ROWS))
     never, always = (math.inf, math.inf), (0.0, 0.0)
     if warn is None and fail is None:
-        mild = severity_of(graded.get("severity", ("", None))[1]) == "warn"
+        mild = severity_of(said.get("severity")) == "warn"
         return (*always, *(never if mild else always))
     most = fail or never
     # What fails does not warn, however much it takes to warn.

@@ -86,11 +86,12 @@ def pairs(old: Sequence[Any], new: Sequence[Any], ways: Iterable[By]) -> list[Pa
     Args:
         old: The list before.
         new: The list after.
-        ways: How members are known again, the surest first; several with one key pair in their order.
+        ways: How members are known again, the surest first, by all they say the last; several with one key
+            pair in their order.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[Pair] = []
-    for way in ways:
+    for way in (*ways, CONTENT):
         befores, afters = _places(left, way), _places(right, way)
         for key, before in befores.items():
             after = afters.get(key, [])

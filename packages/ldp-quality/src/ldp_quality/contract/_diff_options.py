@@ -28,7 +28,7 @@ _UPPER = (("maximum", "exclusiveMaximum", "max"), ("maxLength",), ("maxItems",),
 _SIDES = (*((keys, 1) for keys in _LOWER), *((keys, -1) for keys in _UPPER))
 BOUNDS = frozenset(key for keys, _ in _SIDES for key in keys)
 """The keys of ``bounds``."""
-_NUMBERS = ("integer", "number")
+NUMBERS = ("integer", "number")
 _TIMES = ("date", "timestamp", "time")
 
 Bound = tuple[str, Fraction | float, bool]
@@ -54,7 +54,7 @@ def bounds(
 
 
 def _special(logical_type: Any) -> dict[str, Differ]:
-    if logical_type in _NUMBERS:
+    if logical_type in NUMBERS:
         format_: Differ = physical
     else:
         format_ = _breaks_when_changed if logical_type in _TIMES else promise

@@ -22,19 +22,30 @@ from ldp_quality.contract._diff_walk import (
     told,
 )
 
-_SUBJECT = ("type", "metric", "rule", "engine", "query", "implementation", "arguments", "unit")
+_SUBJECT = ("metric", "rule", "engine", "query", "implementation", "arguments", "unit")
+_FIRST = ("metric", "rule", "query", "implementation")
+
+
+def _of_type(word: str, key: str) -> By:
+    """The one rule that is left of a type."""
+
+    def found(rule: Any) -> str | None:
+        return word if isinstance(rule, Mapping) and (rule.get("type") == word or key in rule) else None
+
+    return By(found, alone=True)
+
+
 _WAYS = (
     by("id"),
     by("name"),
     CONTENT,
-    *(by(first, *_SUBJECT, alone=True) for first in ("metric", "rule", "query", "implementation")),
-    by("metric", "type", alone=True),
-    by("rule", "type", alone=True),
-    by("engine", "type", alone=True),
-    By(lambda rule: "sql" if isinstance(rule, Mapping) and "query" in rule else None, alone=True),
+    *(by(key, *_SUBJECT, alone=True) for key in _FIRST),
+    *(by(key, alone=True) for key in ("metric", "rule", "engine")),
+    _of_type("sql", "query"),
+    _of_type("text", "text"),
 )
-_ROWS: set[Any] = {ABSENT, "rows", "row"}
-_PERCENT: set[Any] = {"percent", "%"}
+_UNITS = ((ABSENT, "rows", "row"), ("percent", "%"))
+"""Words that mean the same unit."""
 _RELATIONS = (
     by("id"),
     CONTENT,
@@ -111,14 +122,14 @@ def _checks(path: str, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _type(path: str, old: Any, new: Any) -> Iterator[Change]:
-    if {old, new} <= {ABSENT, "library"}:
+    if all(word in (ABSENT, "library") for word in (old, new)):
         yield from told(path, old, new, INFORMATIONAL, "a rule is of the library by default")
     else:
         yield from _checks(path, old, new)
 
 
 def _unit(path: str, old: Any, new: Any) -> Iterator[Change]:
-    if {old, new} <= _ROWS or {old, new} <= _PERCENT:
+    if any(old in words and new in words for words in _UNITS):
         yield from told(path, old, new, INFORMATIONAL, "it counts the same")
     else:
         yield from told(path, old, new, TIGHTENING, "bad rows are counted in another way")

@@ -8,7 +8,7 @@ from typing import Any
 from ldp_quality.contract._diff_change import BREAKING, INFORMATIONAL, LOOSENING, TIGHTENING, Change
 from ldp_quality.contract._diff_custom import custom, grading
 from ldp_quality.contract._diff_match import ABSENT, By, by, same
-from ldp_quality.contract._diff_options import options
+from ldp_quality.contract._diff_options import NUMBERS, options
 from ldp_quality.contract._diff_rules import quality, relationships
 from ldp_quality.contract._diff_types import logical, physical
 from ldp_quality.contract._diff_walk import (
@@ -85,8 +85,8 @@ def element(path: str, old: Any, new: Any) -> Iterator[Change]:
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         yield from promise(path, old, new)
         return
-    types = {written.get("logicalType") for written in (old, new)}
-    type_ = types.pop() if len(types) == 1 else "number" if types == {"integer", "number"} else None
+    was, now = (written.get("logicalType") for written in (old, new))
+    type_ = now if same(was, now) else "number" if was in NUMBERS and now in NUMBERS else None
     special: dict[str, Differ] = {
         "name": _renamed,
         "physicalName": _named_by(old, new),

@@ -37,18 +37,18 @@ _FLOATS = {
     **dict.fromkeys(("double", "double precision", "float8", "float64", "f64"), 53),
 }
 _DECIMALS = frozenset({"decimal", "numeric", "number"})
-_SIZED = {
-    **dict.fromkeys(
-        ("string", "text", "varchar", "char", "character", "character varying", "bpchar", "nvarchar"), "text"
-    ),
-    **dict.fromkeys(("binary", "varbinary", "bytes", "bytea", "blob"), "binary"),
-    **dict.fromkeys(("timestamp", "datetime", "timestamp_ntz", "timestamp without time zone"), "timestamp"),
-    **dict.fromkeys(("timestamptz", "timestamp_tz", "timestamp_ltz", "timestamp with time zone"), "instant"),
-    **dict.fromkeys(("time", "time without time zone"), "time"),
-    **dict.fromkeys(("boolean", "bool"), "boolean"),
+_FAMILIES = {
+    "text": "string, text, varchar, char, character, character varying, bpchar, nchar, nvarchar, varchar2, "
+    "nvarchar2, clob, utf8, str",
+    "binary": "binary, varbinary, bytes, bytea, blob",
+    "timestamp": "timestamp, datetime, timestamp_ntz, timestamp without time zone",
+    "instant": "timestamptz, timestamp_tz, timestamp_ltz, timestamp with time zone",
+    "time": "time, time without time zone",
+    "boolean": "boolean, bool",
     "date": "date",
-    "uuid": "uuid",
+    "uuid": "uuid, uniqueidentifier, guid",
 }
+_SIZED = {word: family for family, words in _FAMILIES.items() for word in words.split(", ")}
 _WRITTEN = re.compile(
     r"([a-z_][\w ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\))?\s*( with(?:out)? time zone)?"
 )

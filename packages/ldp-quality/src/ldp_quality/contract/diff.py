@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError
 
@@ -28,6 +28,9 @@ from ldp_quality.contract._diff_schema import tables
 from ldp_quality.contract._diff_sla import default_element, slas
 from ldp_quality.contract._diff_walk import Differ, fields, members, plain, told
 
+if TYPE_CHECKING:
+    from ldp_quality.contract.model import Contract
+
 __all__ = ["IMPACTS", "Change", "ContractDiff", "diff"]
 
 _NO_ADDRESS = ("customProperties", "description", "environment", "id", "roles")
@@ -36,31 +39,36 @@ _STAGES = {"retired": 0, "deprecated": 1, "active": 3}
 """How much a status promises; a draft and what is not known stand between."""
 
 
-def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> ContractDiff:
+def diff(old: Contract | Mapping[str, Any], new: Contract | Mapping[str, Any]) -> ContractDiff:
     """Tell two versions of a contract apart.
 
     Args:
-        old: The contract as it was: an ODCS document as plain data.
+        old: The contract as it was, or its document as plain data.
         new: The contract as it is.
 
     Raises:
         ConfigError: Either is no contract, or they are not the same one: they have another ``id``.
     """
-    for which, written in (("old", old), ("new", new)):
-        if not isinstance(written, Mapping):
-            raise ConfigError(f"the {which} contract must be an object, not {type(written).__name__}")
-    ids = [written.get("id") for written in (old, new)]
+    before, after = _document("old", old), _document("new", new)
+    ids = [written.get("id") for written in (before, after)]
     if None not in ids and ids[0] != ids[1]:
         raise ConfigError(
             f"these are two contracts, not two versions of one: the ids are {ids[0]} and {ids[1]}", key="id"
         )
     changes = sorted(
-        chain(grading("", old, new), fields("", old, new, _SPECIAL)),
+        chain(grading("", before, after), fields("", before, after, _SPECIAL)),
         key=lambda change: (IMPACTS.index(change.impact), change.path, change.kind, change.message),
     )
     known = ids[0] if ids[1] is None else ids[1]
-    was, now = (_text(written.get("version")) for written in (old, new))
+    was, now = (_text(written.get("version")) for written in (before, after))
     return ContractDiff(_text(known), was, now, tuple(changes))
+
+
+def _document(which: str, contract: Any) -> Mapping[str, Any]:
+    written = contract if isinstance(contract, Mapping) else getattr(contract, "values", None)
+    if not isinstance(written, Mapping):
+        raise ConfigError(f"the {which} contract must be an object, not {type(contract).__name__}")
+    return written
 
 
 def _text(value: Any) -> str | None:
