@@ -89,9 +89,12 @@ def _set(name: str, value: Any) -> Accepted:
 
 
 def _number(value: Any) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    from ldp_quality.bounds import as_number
+
+    number = as_number(value)
+    if not isinstance(number, Fraction):
         raise TypeError(f"{value!r} is not a number")
-    return Fraction(str(value))
+    return number
 
 
 def _both(one: Accepted, other: Accepted) -> Accepted:
