@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError
 from ldp_core.spi import Batch, Spec, Verdict
@@ -23,6 +23,9 @@ from ldp_quality.rule import FAIL, Rule, rule_of
 from ldp_quality.section import contract_path, items_of, on_failure
 from ldp_quality.verdicts import evaluated
 
+if TYPE_CHECKING:
+    from ldp_quality.contracted import Contracted
+
 
 @dataclass(frozen=True)
 class PreparedQuality:
@@ -33,12 +36,14 @@ class PreparedQuality:
         on_failure: ``fail`` or ``warn``, for the rules that do not say.
         base_dir: Where relative paths in checks start.
         catalog: The catalog of the run's own target.
+        contract: The id and the version of the contract that rules are from.
     """
 
     items: tuple[Rule, ...]
     on_failure: str
     base_dir: Path | None = None
     catalog: Spec | None = None
+    contract: tuple[str, str] | None = None
 
     @property
     def checks(self) -> int:
@@ -68,7 +73,8 @@ class PreparedQuality:
         told = evaluated(report, self.items)
         for line, rule in zip(told["checks"], self.items, strict=True):
             line["on_failure"] = policy or rule.on_failure or self.on_failure
-        return {**told, "on_failure": policy or self.on_failure, "engine": "duckdb"}
+        by = {"contract": dict(zip(("id", "version"), self.contract, strict=True))} if self.contract else {}
+        return {**told, "on_failure": policy or self.on_failure, "engine": "duckdb", **by}
 
 
 class QualityGate:
@@ -82,11 +88,13 @@ class QualityGate:
         """
         target = spec.get("target")
         has_catalog = isinstance(target, Mapping) and isinstance(target.get("catalog"), Mapping)
+        contracted = _contracted(section, spec)
         return PreparedQuality(
-            (*_contracted(section, spec), *rules_from_config(items_of(section))),
+            (*_rules(contracted, spec), *rules_from_config(items_of(section))),
             on_failure(section),
             spec.base_dir,
             spec.sub("target").sub("catalog") if has_catalog else None,
+            (contracted.contract.id, contracted.contract.version) if contracted else None,
         )
 
     def of(self, checks: Sequence[Any], on_failure: str = FAIL) -> PreparedQuality:
@@ -113,14 +121,18 @@ class QualityGate:
         return PreparedQuality(tuple(items), on_failure)
 
 
-def _contracted(section: Any, spec: Spec) -> tuple[Rule, ...]:
-    """The rules of the contract; what the config itself says of failures stands above its words."""
+def _contracted(section: Any, spec: Spec) -> Contracted | None:
+    """The contract that the section names, and the table of it."""
     if contract_path(section, spec) is None:
-        return ()
+        return None
     from ldp_quality.contracted import find
 
-    found = find(section, spec)
-    rules = found.rules() if found else ()
+    return find(section, spec)
+
+
+def _rules(contracted: Contracted | None, spec: Spec) -> tuple[Rule, ...]:
+    """The rules of the contract; what the config itself says of failures stands above its words."""
+    rules = contracted.rules() if contracted else ()
     written = spec.get("quality")
     if isinstance(written, Mapping) and written.get("on_failure") is not None:
         return tuple(replace(rule, on_failure=None) for rule in rules)

@@ -129,6 +129,19 @@ def test_the_severity_is_what_held_in_the_run(ldp: Ldp, tmp_path: Path) -> None:
     assert (found.outcome, found.status, found.rules[0].severity) == ("published", "fail", "warn")
 
 
+def test_a_run_by_a_contract_names_it_and_its_version(ldp: Ldp, tmp_path: Path) -> None:
+    fare = "{name: fare, logicalType: number, required: true}"
+    (tmp_path / "rides.odcs.yaml").write_text(
+        "apiVersion: v3.1.0\nkind: DataContract\nid: the-rides\nversion: 2.1.0\nstatus: active\n"
+        f"schema: [{{name: rides, properties: [{fare}]}}]\n"
+    )
+    run_config(config(tmp_path, {"contract": "rides.odcs.yaml", "on_failure": "warn"}), run_id="r")
+    with open_store(create=False) as store:
+        (found,) = store.runs()
+    assert (found.contract_id, found.contract_version, found.status) == ("the-rides", "2.1.0", "fail")
+    assert "contract:  the-rides 2.1.0\n" in ldp("quality", "show", "r")
+
+
 def test_runs_of_two_configs_under_one_id_are_told_apart(ldp: Ldp, tmp_path: Path) -> None:
     for name in ("a", "b"):
         run_config(config(tmp_path, name=name), run_id="job")
