@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
     from ldp_quality.contract.rules import ContractRule
     from ldp_quality.engine import run_checks
+    from ldp_quality.executors.postgres import PostgresTable
+    from ldp_quality.executors.stored import FileTable
     from ldp_quality.result import CheckResult, QualityReport
     from ldp_quality.rule import Rule
     from ldp_quality.store.records import ContractVersion, Point, RuleRecord, RunRecord
@@ -37,12 +39,14 @@ __all__ = [
     "ContractTable",
     "ContractVersion",
     "Expression",
+    "FileTable",
     "Freshness",
     "MaxGap",
     "MaxSkew",
     "Monotonic",
     "NotNull",
     "Point",
+    "PostgresTable",
     "QualityReport",
     "Range",
     "RateBelow",
@@ -78,6 +82,8 @@ _HOMES = {
     "contract.model": ("Contract", "ContractProperty", "ContractTable"),
     "contract.rules": ("ContractRule",),
     "engine": ("run_checks",),
+    "executors.postgres": ("PostgresTable",),
+    "executors.stored": ("FileTable",),
     "result": ("CheckResult", "QualityReport"),
     "rule": ("Rule",),
     "store.records": ("ContractVersion", "Point", "RuleRecord", "RunRecord"),

@@ -121,7 +121,14 @@ class DuckDBExecutor:
         names = list(places.values()) or [ident(f"{self._prefix}n")]
         aliases = [*names, *([self.row] if ordered else [])]
         sql = self.ordered_sql if ordered else self.sql
-        source = f"(SELECT * FROM (\n{sql}\n) AS rows_({', '.join(aliases)}))"
+        opaque = ", ".join(
+            f"CASE WHEN {place} IS NULL THEN NULL ELSE {place} END AS {place}"
+            for name, place in places.items()
+            if self.columns[name].nan
+        )
+        # Statistics of a Parquet file may know nothing of NaN, and DuckDB would believe that there is none.
+        listed = f"* REPLACE ({opaque})" if opaque else "*"
+        source = f"(SELECT {listed} FROM (\n{sql}\n) AS rows_({', '.join(aliases)}))"
         holds = {item.sql: ident(f"{self._prefix}p{at}") for at, item in enumerate(own)}
         if own:
             used = dict.fromkeys(name for item in own for name in item.columns)

@@ -13,7 +13,7 @@ from ldp_core import _duck
 from ldp_core.errors import ConfigError
 
 from ldp_quality.executor import DuckDBExecutor
-from ldp_quality.executors.source import Source
+from ldp_quality.executors.stored import stored
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Executor
 
@@ -23,16 +23,17 @@ def opened(df: Any, *, memory_limit: str | None = None) -> Iterator[Executor]:
     """Open rows for checks.
 
     Args:
-        df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, or a source
-            (see ``ldp_quality.executors.source.Source``).
+        df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, a table or a
+            file of ``ldp_core``, or another source (see ``ldp_quality.executors.source.Source``).
         memory_limit: The limit of an engine in this process, such as ``250MB``.
 
     Raises:
         ConfigError: It is none of these, or two columns have one name.
     """
-    if isinstance(df, Source):
-        with df.opened(memory_limit) as source:
-            yield source
+    source = stored(df) or df
+    if hasattr(type(source), "opened"):  # of the class: a frame may have a column of that name
+        with source.opened(memory_limit) as there:
+            yield there
         return
     rows = _arrow(df)
     names = rows.schema.names
@@ -73,7 +74,8 @@ def _arrow(df: Any) -> pa.Table | pa.RecordBatchReader:
         return df.to_arrow_reader()
     raise ConfigError(
         f"checks read a pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, "
-        f"FileTable, IcebergTable or PostgresTable, not {type(df).__module__}.{type(df).__qualname__}"
+        "a table or a file of ldp_core, FileTable or PostgresTable, "
+        f"not {type(df).__module__}.{type(df).__qualname__}"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ldp_core.errors import ConfigError
 from ldp_core.shape import Key, Number, OneOf, Shape, Text
 
+from ldp_quality import kinds
 from ldp_quality._values import shown
 from ldp_quality.bounds import NotComparable, above, as_number, below
 from ldp_quality.checks.base import COLUMN, NAME, Check, CheckType, one_name, rows_text
@@ -99,7 +100,7 @@ class Range(Check):
             metrics["below_min"] = found["low"]
         if self.max is not None:
             metrics["above_max"] = found["high"]
-        if kind.nan:
+        if kind.family == kinds.FLOAT or found["nan"]:
             metrics["nan_count"] = found["nan"]
         if found["least"] is not None:
             metrics["observed_min"] = shown(kind, found["least"])

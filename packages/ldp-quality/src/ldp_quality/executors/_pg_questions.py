@@ -1,17 +1,25 @@
-"""Questions that need a pass of their own, in PostgreSQL's words: keys, steps, rates of groups."""
+"""Questions that need a pass of their own, in PostgreSQL's words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ldp_quality.executors._pg_words import ticks
+from ldp_core.errors import LDPError
+
+from ldp_quality import kinds
+from ldp_quality.executors._pg_table import found
+from ldp_quality.executors._pg_words import constant, ticks
 from ldp_quality.plan import (
     SAMPLES,
+    Absent,
+    AbsentCounts,
     Answer,
     CannotEvaluate,
     Hit,
     KeyCounts,
     Keys,
+    OutlierCounts,
+    Outliers,
     Question,
     RateCounts,
     Rates,
@@ -36,7 +44,11 @@ def answer(question: Question, rows: PostgresExecutor) -> Answer:
             return _steps(question, rows)
         case Rates():
             return _rates(question, rows)
-    raise CannotEvaluate(f"PostgreSQL does not answer {type(question).__name__}")
+        case Outliers():
+            return _outliers(question, rows)
+        case Absent():
+            return _absent(question, rows)
+    raise CannotEvaluate(f"PostgreSQL is not asked {type(question).__name__.lower()}: only DuckDB is")
 
 
 def _keys(keys: Keys, rows: PostgresExecutor) -> KeyCounts:
@@ -145,3 +157,68 @@ def _rates(rates: Rates, rows: PostgresExecutor) -> RateCounts:
         (rows.read(rates.group_by, key), true, known) for true, known, *key in worst
     )
     return RateCounts(count, over_count, true_over, highest, sample, tuple(Hit(row) for (row,) in seen))
+
+
+def _outliers(question: Outliers, rows: PostgresExecutor) -> OutlierCounts:
+    """Find the baseline, then the rows beyond it; infinite values are no part of the one and in the other."""
+    place = rows.places[question.column]
+    value = f"(({place})::float8)"
+    nan = rows.words.is_nan(place) if rows.columns[question.column].nan else "false"
+    known = f"({place} IS NOT NULL AND NOT {nan})"
+    finite = f"({known} AND {value} NOT IN ('Infinity', '-Infinity'))"
+    count, mean, stddev = rows.fetch(
+        f"SELECT count(*) FILTER (WHERE {known}), avg({value}) FILTER (WHERE {finite}), "
+        f"stddev_samp({value}) FILTER (WHERE {finite}) FROM {rows.relation()}"
+    )[0]
+    if question.past is not None:
+        mean, stddev = question.past
+    elif count < question.min_rows or mean is None or stddev is None:
+        return OutlierCounts(count)
+    far = f"{known} AND abs({value} - {constant(mean)}) > {constant(question.sigma * stddev)}"
+    ((beyond,),) = rows.fetch(f"SELECT count(*) FROM {rows.relation()} WHERE {far}")
+    if not beyond:
+        return OutlierCounts(count, mean, stddev)
+    return OutlierCounts(count, mean, stddev, beyond, _first(rows, rows.relation(ordered=True), far))
+
+
+def _absent(question: Absent, rows: PostgresExecutor) -> AbsentCounts:
+    """Count the keys that another table of the same database does not have.
+
+    Raises:
+        CannotEvaluate: The other table is elsewhere or not there, or a column of it is of another kind.
+    """
+    to = question.to
+    if to.table is None:
+        raise CannotEvaluate(
+            f"{to.label} is no table of the same database: to.table names one as schema.table"
+        )
+    try:
+        other = found(rows.con, to.table)
+    except LDPError as error:
+        raise CannotEvaluate(str(error)) from error
+    missing = [name for name in to.columns if name not in other.columns]
+    if missing:
+        raise CannotEvaluate(f"{to.label} has no column(s) {missing}; it has {list(other.columns)}")
+    for name, looked in zip(question.columns, to.columns, strict=True):
+        one, kind = rows.columns[name], other.columns[looked]
+        same_kind = one.family == kind.family and one.zone == kind.zone
+        if not same_kind and not {one.family, kind.family} <= {kinds.INTEGER, kinds.DECIMAL}:
+            raise CannotEvaluate(f"{name} is {one.name}, and {looked} of {to.label} is {kind.name}")
+    keys = ", ".join(f"{other.sources[name]} AS k{at}" for at, name in enumerate(to.columns))
+    places = [rows.places[name] for name in question.columns]
+    same = " AND ".join(f"rows_.{place} = o.k{at}" for at, place in enumerate(places))
+    present = " AND ".join(f"rows_.{place} IS NOT NULL" for place in places)
+    gone = f"{present} AND NOT EXISTS (SELECT 1 FROM (SELECT {keys} FROM {other.name}) AS o WHERE {same})"
+    listed = ", ".join(f"rows_.{place}" for place in places)
+    ((absent, counted),) = rows.fetch(
+        "SELECT count(*), coalesce(sum(n), 0)::bigint FROM "
+        f"(SELECT count(*) AS n FROM {rows.relation()} WHERE {gone} GROUP BY {listed}) AS g"
+    )
+    if not counted:
+        return AbsentCounts(0, 0)
+    return AbsentCounts(absent, counted, None, _first(rows, rows.relation(ordered=True), gone))
+
+
+def _first(rows: PostgresExecutor, relation: str, where: str) -> tuple[Hit, ...]:
+    seen = rows.fetch(f"SELECT {rows.row} FROM {relation} WHERE {where} ORDER BY 1 LIMIT {SAMPLES}")
+    return tuple(Hit(row) for (row,) in seen)

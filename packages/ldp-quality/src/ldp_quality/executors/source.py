@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from ldp_core.shape import Shape
 
 from ldp_quality.plan import Executor
 
 
-@runtime_checkable
 class Source(Protocol):
     """A set of rows that ``run_checks`` takes."""
 
