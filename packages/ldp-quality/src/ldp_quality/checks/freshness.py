@@ -108,7 +108,11 @@ FRESHNESS = CheckType(
         (
             COLUMN,
             Key("max_age_hours", Number(above=0), "How old the newest value may be.", required=True),
-            Key("now", Text(), "The moment it is measured from, ISO 8601; by default the end of the window, or the time of a run without one."),
+            Key(
+                "now",
+                Text(),
+                "The moment it is measured from, ISO 8601; the end of the window, else the run's time, by default.",
+            ),
             NAME,
         ),
         doc="The newest date or timestamp is not older than a limit.",
