@@ -109,9 +109,7 @@ FRESHNESS = CheckType(
             COLUMN,
             Key("max_age_hours", Number(above=0), "How old the newest value may be.", required=True),
             Key(
-                "now",
-                Text(),
-                "The moment it is measured from, ISO 8601; the end of the window, else the run's time, by default.",
+                "now", Text(), "The moment it is measured from; the end of the window, else that of the run."
             ),
             NAME,
         ),
