@@ -63,15 +63,15 @@ class TableHandle:
     def to_reader(self, columns: Iterable[str] | None = None) -> pa.RecordBatchReader:
         """The rows as a stream of Arrow record batches."""
         import pyarrow as pa
-        from pyiceberg.io.pyarrow import schema_to_pyarrow
-        from pyiceberg.schema import Schema
+
+        from ldp_core.tables.types import scanned_schema
 
         con = connect()
         con.execute("SET arrow_lossless_conversion=true")  # a UUID as a UUID, not as text
         scan = self.scan()
         names = list(scan.columns if columns is None else columns)
         reader = con.sql(scan_sql(con, scan, columns=names)).to_arrow_reader()
-        full = schema_to_pyarrow(Schema.model_validate(dict(scan.schema)), include_field_ids=False)
+        full = scanned_schema(scan.schema)
         schema = pa.schema([full.field(name) for name in names])
         return pa.RecordBatchReader.from_batches(schema, _typed(reader, schema))
 

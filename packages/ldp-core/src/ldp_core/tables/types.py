@@ -7,7 +7,7 @@ nested types whole. Types that Iceberg cannot hold are refused by type, before a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -241,6 +241,14 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     return pa.schema(
         [pa.field(f.name, from_iceberg(f.field_type), nullable=f.optional) for f in schema.fields]
     )
+
+
+def scanned_schema(schema: Mapping[str, Any]) -> pa.Schema:
+    """The Arrow schema of a scan's Iceberg schema (its JSON), in Iceberg's own Arrow types."""
+    from pyiceberg.io.pyarrow import schema_to_pyarrow
+    from pyiceberg.schema import Schema
+
+    return schema_to_pyarrow(Schema.model_validate(dict(schema)), include_field_ids=False)
 
 
 def duck_type(kind: pa.DataType) -> str:

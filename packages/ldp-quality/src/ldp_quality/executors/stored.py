@@ -94,12 +94,10 @@ class IcebergTable:
             memory_limit: The engine's limit such as ``250MB``.
         """
         from ldp_core.tables.scan import scan_sql
-        from pyiceberg.io.pyarrow import schema_to_pyarrow
-        from pyiceberg.schema import Schema
+        from ldp_core.tables.types import scanned_schema
 
-        schema = Schema.model_validate(dict(self.scan.schema))
         with private(memory_limit=memory_limit) as con:
-            yield over(con, scan_sql(con, self.scan), schema_to_pyarrow(schema, include_field_ids=False))
+            yield over(con, scan_sql(con, self.scan), scanned_schema(self.scan.schema))
 
 
 def over(con: DuckDBPyConnection, sql: str, schema: pa.Schema) -> DuckDBExecutor:
