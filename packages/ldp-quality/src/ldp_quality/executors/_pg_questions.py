@@ -220,5 +220,7 @@ def _absent(question: Absent, rows: PostgresExecutor) -> AbsentCounts:
 
 
 def _first(rows: PostgresExecutor, relation: str, where: str) -> tuple[Hit, ...]:
-    seen = rows.fetch(f"SELECT {rows.row} FROM {relation} WHERE {where} ORDER BY 1 LIMIT {SAMPLES}")
+    seen = rows.fetch(
+        f"SELECT {rows.row} FROM {relation} WHERE {where} ORDER BY {rows.order} LIMIT {SAMPLES}"
+    )
     return tuple(Hit(row) for (row,) in seen)

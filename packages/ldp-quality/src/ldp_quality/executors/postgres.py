@@ -19,7 +19,7 @@ from ldp_quality.executors import _pg_questions
 from ldp_quality.executors._pg_table import Table, found, parsed
 from ldp_quality.executors._pg_words import PostgresWords, ticks
 from ldp_quality.executors._typed import BEYOND
-from ldp_quality.expr import Aggregate, Apart, Holds, Predicate, Value
+from ldp_quality.expr import Aggregate, Holds, Predicate
 from ldp_quality.kinds import Kind
 from ldp_quality.plan import SAMPLES, Answer, CannotEvaluate, Hit, Question, Search
 
@@ -165,6 +165,11 @@ class PostgresExecutor:
         return "r"
 
     @property
+    def order(self) -> str:
+        """The columns of a numbered ``relation`` that put its rows in order."""
+        return ", ".join(f"k{at}" for at in range(len(self.table.order)))
+
+    @property
     def words(self) -> PostgresWords:
         """The words for ``relation``."""
         return PostgresWords(self.places, self.columns)
@@ -186,23 +191,23 @@ class PostgresExecutor:
         return [None if value is None else read(value) for read, value in zip(reads, answers, strict=True)]
 
     def first(self, searches: Sequence[Search]) -> list[tuple[Hit, ...]]:
-        """The first rows of each search, in one pass: a running count of the hits tells when to stop."""
+        """The first rows of each search: by the key, so that the server can stop when it has them."""
         words = self.words
-        asked = [words.value(value) for search in searches for value in search.shown]
-        used = dict.fromkeys(self.places[name] for search in searches for name in _columns(search.shown))
-        tests = [f"{words.predicate(search.where)} AS b{at}" for at, search in enumerate(searches)]
-        tested = f"SELECT {', '.join(['r', *tests, *used])} FROM {self.relation(ordered=True)}"
-        counts = [f"count(*) FILTER (WHERE b{at}) OVER w AS n{at}" for at in range(len(searches))]
-        counted = (
-            f"SELECT *, {', '.join(counts)} FROM ({tested}) AS t "
-            "WINDOW w AS (ORDER BY r ROWS UNBOUNDED PRECEDING)"
-        )
-        among = [f"(b{at} AND n{at} <= {SAMPLES})" for at in range(len(searches))]
-        found = self.fetch(
-            f"SELECT {', '.join(['r', *among, *asked])} FROM ({counted}) AS t "
-            f"WHERE {' OR '.join(among)} ORDER BY r"
-        )
-        return _sorted(searches, found, words)
+        hits = []
+        for search in searches:
+            listed = ", ".join([self.row, *(words.value(value) for value in search.shown)])
+            found = self.fetch(
+                f"SELECT {listed} FROM {self.relation(ordered=True)} WHERE {words.predicate(search.where)} "
+                f"ORDER BY {self.order} LIMIT {SAMPLES}"
+            )
+            reads = [words.reads(value) for value in search.shown]
+            hits.append(
+                tuple(
+                    Hit(row, tuple(read(value) for read, value in zip(reads, values, strict=True)))
+                    for row, *values in found
+                )
+            )
+        return hits
 
     def distinct(self, column: str, where: Predicate) -> tuple[Any, ...]:
         """The first different values of a column, in the order of the rows, as JSON."""
@@ -234,6 +239,7 @@ class PostgresExecutor:
         table = self.table
         listed = [f"{table.sources[name]} AS {place}" for name, place in self.places.items()]
         if ordered:
+            listed += [f"{part} AS k{at}" for at, part in enumerate(table.order)]
             listed.append(f"row_number() OVER (ORDER BY {', '.join(table.order)}) - 1 AS r")
         inside = f"(SELECT {', '.join(listed)} FROM {table.name} AS rows_) AS {alias}"
         if not self.scope:
@@ -278,27 +284,6 @@ class PostgresExecutor:
             if self.con.closed or error.sqlstate is None:
                 raise SourceError(f"PostgreSQL broke off: {mask(_line(error))}", retriable=True) from error
             raise CannotEvaluate(_line(error)) from error
-
-
-def _sorted(searches: Sequence[Search], found: Sequence[Any], words: PostgresWords) -> list[tuple[Hit, ...]]:
-    """Each row to the searches that it is a hit of."""
-    hits: list[tuple[Hit, ...]] = []
-    at = 1 + len(searches)
-    for number, search in enumerate(searches):
-        reads = [words.reads(value) for value in search.shown]
-        own = [row for row in found if row[1 + number]]
-        shown_ = [
-            tuple(read(value) for read, value in zip(reads, row[at : at + len(reads)], strict=True))
-            for row in own
-        ]
-        hits.append(tuple(Hit(row[0], values) for row, values in zip(own, shown_, strict=True)))
-        at += len(reads)
-    return hits
-
-
-def _columns(values: Sequence[Value]) -> Iterator[str]:
-    for value in values:
-        yield from (value.first, value.second) if isinstance(value, Apart) else (value.name,)
 
 
 def _finite(sql: str, kind: Kind) -> str:
