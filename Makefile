@@ -14,6 +14,7 @@ help: ## list the targets
 # Tests start hundreds of processes; each is seconds faster with the bytecode of its libraries, and ours, at hand.
 install test test-pythons test-lowest integration: export UV_COMPILE_BYTECODE := 1
 test test-pythons test-lowest integration: export LDP_NO_SKIPS := 1
+test test-pythons test-lowest integration: export LDP_SAME_EXAMPLES := 1
 
 install: ## make .venv with the workspace and the tools
 	$(UV) sync --frozen

@@ -1,4 +1,9 @@
-"""With ``LDP_NO_SKIPS`` a test that is skipped fails the suite: a full job has all that its tests need."""
+"""What a full job asks of the tests.
+
+With ``LDP_NO_SKIPS`` a test that is skipped fails the suite: such a job has all that its tests need. With
+``LDP_SAME_EXAMPLES`` property tests try the same examples each time, so that a job never fails over a change that
+it did not come with; without it, each run explores new ones.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,11 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same", derandomize=True)
+if os.environ.get("LDP_SAME_EXAMPLES"):
+    settings.load_profile("same")
 
 ALLOWED = ("root writes anywhere",)
 """Reasons that no install takes away."""
