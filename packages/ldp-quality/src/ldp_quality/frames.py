@@ -66,16 +66,19 @@ def _arrow(df: Any) -> pa.Table | pa.RecordBatchReader:
     if isinstance(df, pa.RecordBatch):
         return pa.Table.from_batches([df])
     library = type(df).__module__.partition(".")[0]
-    if library == "pandas":
+    frame = hasattr(type(df), "columns")  # a Series is none
+    if library == "pandas" and frame:
         return pa.Table.from_pandas(df, preserve_index=False)
-    if library == "polars":
+    if library == "polars" and frame and hasattr(df, "to_arrow"):
         return _plain_texts(df.to_arrow())
     if library in {"duckdb", "_duckdb"} and hasattr(df, "to_arrow_reader"):
         return df.to_arrow_reader()
+    hint = "collect() it first" if type(df).__name__ == "LazyFrame" else None
     raise ConfigError(
         f"checks read a pyarrow Table or RecordBatchReader, a pandas or polars frame, a DuckDB relation, "
         "a table or a file of ldp_core, FileTable or PostgresTable, "
-        f"not {type(df).__module__}.{type(df).__qualname__}"
+        f"not {type(df).__module__}.{type(df).__qualname__}",
+        hint=hint,
     )
 
 

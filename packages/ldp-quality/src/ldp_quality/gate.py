@@ -11,13 +11,12 @@ from ldp_core.errors import ConfigError
 from ldp_core.spi import Batch, Spec, Verdict
 
 from ldp_quality.checks.base import Check
-from ldp_quality.checks.not_run import NotRun
 from ldp_quality.config import rules_from_config
 from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
-from ldp_quality.grade import NOT_RUN
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
+from ldp_quality.policy import blocks
 from ldp_quality.result import QualityReport
 from ldp_quality.rule import FAIL, Rule, rule_of
 from ldp_quality.section import contract_path, items_of, on_failure
@@ -60,13 +59,8 @@ class PreparedQuality:
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
         context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog)
         report = evaluate(self.items, rows, context)
-        verdicts = zip(self.items, report.results, strict=True)
-        blocks = any(
-            (result.status == FAIL or (result.status == NOT_RUN and not isinstance(rule.check, NotRun)))
-            and (batch.on_failure or rule.on_failure or self.on_failure) == FAIL
-            for rule, result in verdicts
-        )
-        return Verdict(report.passed, blocks, report, self._evaluated(report, batch.on_failure))
+        held = blocks(self.items, report, batch.on_failure, self.on_failure)
+        return Verdict(report.passed, held, report, self._evaluated(report, batch.on_failure))
 
     def _evaluated(self, report: QualityReport, policy: str | None) -> dict[str, Any]:
         """Names, verdicts and counts, each with the policy that held; never a value of the data."""

@@ -6,14 +6,16 @@ import click
 from ldp_core._output import json_option, print_json, say
 
 from ldp_quality.commands._contract_diff import diff
+from ldp_quality.commands._contract_test import test
 
 
-@click.group(short_help="Check and compare data contracts.")
+@click.group(short_help="Check, test and compare data contracts.")
 def contract() -> None:
     """Work with data contracts in the Open Data Contract Standard (ODCS)."""
 
 
 contract.add_command(diff)
+contract.add_command(test)
 
 
 @contract.command(short_help="Say what is wrong with a contract, and which of its rules run.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ldp_core.errors import ConfigError
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from ldp_core.config.load import Document
 
     from ldp_quality.contract.rules import ContractRule
+    from ldp_quality.plan import Context
+    from ldp_quality.result import QualityReport
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -306,9 +312,13 @@ class Contract:
             name: May be left out where there is only one.
 
         Raises:
-            ConfigError: There is no such table, or several and no name.
+            ConfigError: There is no such table, none at all, or several and no name.
         """
         known = ", ".join(table.name for table in self.tables) or "none"
+        if not self.tables:
+            raise ConfigError(
+                "the contract has no tables", file=self.file, key="schema", hint="describe one under schema"
+            )
         if name is None:
             if len(self.tables) != 1:
                 raise ConfigError(
@@ -334,3 +344,71 @@ class Contract:
         wanted = None if table is None else self.table(table).name
         found, _ = rules_of(self)
         return tuple(rule for rule in found if wanted is None or rule.table in (wanted, ""))
+
+    def check(
+        self, df: Any, table: str | None = None, *, context: Mapping[str, Any] | Context | None = None
+    ) -> QualityReport:
+        """Judge rows by what the contract says of a table; nothing is raised where they break it.
+
+        Args:
+            df: As for ``run_checks``: rows in memory, files or tables where they lie.
+            table: What the rows are of; may be left out where the contract has only one table.
+            context: As for ``run_checks``.
+
+        Raises:
+            ConfigError: There is no such table, or ``df`` cannot be read.
+        """
+        from ldp_quality.contract.guard import check
+
+        return check(self, df, table, context)
+
+    def guard(
+        self,
+        df: Any,
+        table: str | None = None,
+        on_failure: str | None = None,
+        *,
+        context: Mapping[str, Any] | Context | None = None,
+    ) -> AbstractContextManager[QualityReport]:
+        """Judge rows before a block works with them: ``with contract.guard(df) as report:``.
+
+        Where the rows break a rule, the block does not run. What only warns is logged.
+
+        Args:
+            df: As for ``check``; a RecordBatchReader is refused, for it can be read only once.
+            table: As for ``check``.
+            on_failure: ``fail`` or ``warn``, above what the rules and the contract say; where nobody says
+                anything, a failure raises.
+            context: As for ``run_checks``.
+
+        Raises:
+            DataQualityError: A rule failed or could not be evaluated; carries the report.
+            ConfigError: As for ``check``, or ``on_failure`` is another word.
+        """
+        from ldp_quality.contract.guard import guard_of
+
+        return guard_of(self, table, on_failure, context).over(df)
+
+    def guarded(
+        self,
+        table: str | None = None,
+        on_failure: str | None = None,
+        *,
+        context: Mapping[str, Any] | Context | None = None,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Judge the rows that a function returns: ``@contract.guarded(table="orders")``.
+
+        The function returns what it did where the rows keep the contract, and raises as ``guard`` does where
+        they break it.
+
+        Args:
+            table: As for ``check``.
+            on_failure: As for ``guard``.
+            context: As for ``run_checks``.
+
+        Raises:
+            ConfigError: There is no such table, or ``on_failure`` is another word.
+        """
+        from ldp_quality.contract.guard import decorator, guard_of
+
+        return decorator(guard_of(self, table, on_failure, context))

@@ -1,0 +1,56 @@
+"""Which verdicts hold rows back: what failed, and what nobody knows, unless it is only to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ldp_core.errors import ConfigError
+
+from ldp_quality.checks.not_run import NotRun
+from ldp_quality.grade import NOT_RUN
+from ldp_quality.result import CheckResult, QualityReport
+from ldp_quality.rule import FAIL, POLICIES, Rule
+
+
+def broken(rules: Sequence[Rule], report: QualityReport) -> list[tuple[Rule, CheckResult]]:
+    """What failed or could not be evaluated, with its rule.
+
+    What nothing here could ever judge (a sentence for people, a rule for another engine) is not among it: it
+    is told with its reason.
+
+    Args:
+        rules: What was judged, in the report's order.
+        report: The verdicts.
+    """
+    return [
+        (rule, result)
+        for rule, result in zip(rules, report.results, strict=True)
+        if result.status == FAIL or (result.status == NOT_RUN and not isinstance(rule.check, NotRun))
+    ]
+
+
+def blocks(rules: Sequence[Rule], report: QualityReport, policy: str | None, default: str = FAIL) -> bool:
+    """Whether rows are held back.
+
+    Args:
+        rules: What was judged, in the report's order.
+        report: The verdicts.
+        policy: ``fail`` or ``warn``, above what the rules say; None leaves it to them.
+        default: For the rules that do not say.
+    """
+    return any((policy or rule.on_failure or default) == FAIL for rule, _ in broken(rules, report))
+
+
+def policy_of(word: Any) -> str | None:
+    """``fail``, ``warn``, or None where nothing is said.
+
+    Raises:
+        ConfigError: It is another word.
+    """
+    if word is None:
+        return None
+    found = word.lower() if isinstance(word, str) else word
+    if found not in POLICIES:
+        raise ConfigError(f"on_failure must be one of {', '.join(POLICIES)}, got {word!r}", key="on_failure")
+    return str(found)
