@@ -171,6 +171,23 @@ def test_a_condition_that_is_none_is_an_error(run: Run, where: str, said: str) -
     assert said in err
 
 
+def test_a_name_cannot_speak_to_the_terminal(run: Run) -> None:
+    contract = CONTRACT.replace("small amounts", '"small \\e[31mamounts"').replace("max: 10", "max: 1")
+    _, out, _ = run("orders.csv", contract=contract, orders_csv=GOOD)
+    assert out.count("small \\x1b[31mamounts") == 2
+    assert "\x1b" not in out
+
+
+def test_conditions_of_rules_hold_within_that_of_the_command(run: Run) -> None:
+    contract = CONTRACT + (
+        "          - metric: rowCount\n            name: some\n            mustBe: 1\n"
+        "            customProperties: [{property: where, value: amount > 5}]\n"
+    )
+    text = "id,amount\n1,5\n2,6\n3,7\n"
+    code, out, _ = run("orders.csv", "--where", "id < 3", contract=contract, orders_csv=text)
+    assert (code, last(out)) == (0, "5 rules: 5 pass")
+
+
 def test_freshness_is_measured_from_a_given_moment(run: Run) -> None:
     contract = CONTRACT.replace("integer, required", "timestamp, required")
     contract += "slaProperties:\n  - {property: latency, value: 1, unit: d, element: orders.id}\n"

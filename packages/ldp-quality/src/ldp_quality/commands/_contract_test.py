@@ -111,7 +111,8 @@ def _show(found: Trial, label: str) -> None:
         columns[name] = right(name, [word(value) if value else "" for value in columns[name]])
     print_table(tuple(columns), list(zip(*columns.values(), strict=True)), footer=False)
     say()
-    say(found.report.summary())
+    for line in found.report.summary().splitlines():
+        say(cell(line))  # names of rules are whatever a contract says
     say()
     say(_verdict(found))
 
