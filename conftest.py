@@ -1,8 +1,8 @@
 """What a full job asks of the tests.
 
 With ``LDP_NO_SKIPS`` a test that is skipped fails the suite: such a job has all that its tests need. With
-``LDP_SAME_EXAMPLES`` property tests try the same examples each time, so that a job never fails over a change that
-it did not come with; without it, each run explores new ones.
+``LDP_SAME_EXAMPLES`` property tests try the same examples each time, so that a job never fails over a change
+that it did not come with; without it, each run explores new ones.
 """
 
 from __future__ import annotations
