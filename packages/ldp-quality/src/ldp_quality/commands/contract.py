@@ -6,7 +6,7 @@ import click
 from ldp_core._output import json_option, print_json, say
 
 from ldp_quality.commands._contract_diff import diff
-from ldp_quality.commands._contract_test import test
+from ldp_quality.commands._contract_try import test
 
 
 @click.group(short_help="Check, test and compare data contracts.")
