@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ldp_quality.engine import run_checks
     from ldp_quality.executors.postgres import PostgresTable
     from ldp_quality.executors.stored import FileTable
+    from ldp_quality.profiling.draft import draft_contract
+    from ldp_quality.profiling.measure import profile
+    from ldp_quality.profiling.model import ColumnProfile, Profile
     from ldp_quality.result import CheckResult, QualityReport
     from ldp_quality.rule import Rule
     from ldp_quality.store.records import ContractVersion, Point, RuleRecord, RunRecord
@@ -32,6 +35,7 @@ __all__ = [
     "AcceptedValues",
     "Anomaly",
     "CheckResult",
+    "ColumnProfile",
     "Contract",
     "ContractDiff",
     "ContractProperty",
@@ -47,6 +51,7 @@ __all__ = [
     "NotNull",
     "Point",
     "PostgresTable",
+    "Profile",
     "QualityReport",
     "Range",
     "RateBelow",
@@ -61,7 +66,9 @@ __all__ = [
     "Unique",
     "checks_from_config",
     "diff",
+    "draft_contract",
     "open_store",
+    "profile",
     "rules_from_config",
     "run_checks",
 ]
@@ -84,6 +91,9 @@ _HOMES = {
     "engine": ("run_checks",),
     "executors.postgres": ("PostgresTable",),
     "executors.stored": ("FileTable",),
+    "profiling.draft": ("draft_contract",),
+    "profiling.measure": ("profile",),
+    "profiling.model": ("ColumnProfile", "Profile"),
     "result": ("CheckResult", "QualityReport"),
     "rule": ("Rule",),
     "store.records": ("ContractVersion", "Point", "RuleRecord", "RunRecord"),

@@ -6,15 +6,17 @@ import click
 from ldp_core._output import json_option, print_json, say
 
 from ldp_quality.commands._contract_diff import diff
+from ldp_quality.commands._contract_init import init
 from ldp_quality.commands._contract_try import test
 
 
-@click.group(short_help="Check, test and compare data contracts.")
+@click.group(short_help="Draft, check, test and compare data contracts.")
 def contract() -> None:
     """Work with data contracts in the Open Data Contract Standard (ODCS)."""
 
 
 contract.add_command(diff)
+contract.add_command(init)
 contract.add_command(test)
 
 
