@@ -23,6 +23,8 @@ from ldp_quality.section import contract_path, items_of, on_failure
 from ldp_quality.verdicts import evaluated
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ldp_quality.contracted import Contracted
 
 
@@ -48,6 +50,15 @@ class PreparedQuality:
     def checks(self) -> int:
         """How many checks it will make."""
         return len(self.items)
+
+    @property
+    def max_share(self) -> float:
+        """The share of the rows (0 to 1) that may be put aside."""
+        return 0.1
+
+    def marked(self, sql: str, schema: pa.Schema) -> str | None:
+        """None: no rule puts rows aside."""
+        return None
 
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published; a failure blocks them unless it only warns.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Make what would be a warning about data an error.")
 @click.option(
     "--on-failure",
-    type=click.Choice(("fail", "warn")),
+    type=click.Choice(("fail", "warn", "quarantine")),
     help="What a failed gate does in this run, above what the configs say.",
 )
 @window_options

@@ -30,7 +30,7 @@ class RunOptions:
         run_id: uuid7 or any text; made when it is None.
         attempt: From 1.
         part: The workflow that the run is part of.
-        on_failure: What a failed gate does, above what configs say: ``fail`` or ``warn``.
+        on_failure: What a failed gate does, above what configs say: ``fail``, ``warn`` or ``quarantine``.
 
     Raises:
         UsageError: The run id, the attempt or ``on_failure`` is none.
@@ -50,8 +50,8 @@ class RunOptions:
             raise UsageError(why)
         if type(self.attempt) is not int or self.attempt < 1:
             raise UsageError(f"attempt must be a whole number from 1, got {self.attempt!r}")
-        if self.on_failure not in (None, "fail", "warn"):
-            raise UsageError(f"on_failure must be fail or warn, got {self.on_failure!r}")
+        if self.on_failure not in (None, "fail", "warn", "quarantine"):
+            raise UsageError(f"on_failure must be fail, warn or quarantine, got {self.on_failure!r}")
 
 
 @dataclass

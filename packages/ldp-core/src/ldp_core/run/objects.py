@@ -55,6 +55,11 @@ class TableExtract:
         """None: it is in memory."""
         return ()
 
+    @property
+    def rejects(self) -> str | None:
+        """None: every row is read, or the run ends."""
+        return None
+
     def losses(self) -> tuple[Loss, ...]:
         """None: its values are read as they are."""
         return ()

@@ -36,6 +36,11 @@ class TypedExtract:
     explain: Callable[[Exception], Exception | None] | None = None
     follows_values: bool = False
 
+    @property
+    def rejects(self) -> str | None:
+        """None: every row is read, or the run ends."""
+        return None
+
     def losses(self) -> tuple[Loss, ...]:
         """None: the target counts what it changes."""
         return ()

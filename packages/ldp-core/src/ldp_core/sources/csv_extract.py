@@ -111,6 +111,11 @@ class CsvExtract:
         """The files."""
         return self.source.files
 
+    @property
+    def rejects(self) -> str | None:
+        """None: every row is read, or the run ends."""
+        return None
+
     def losses(self) -> tuple[Loss, ...]:
         """The values of columns with ``loss: allow`` that are not exactly what the text says."""
         from ldp_core.spi import Loss

@@ -5,7 +5,7 @@ it, ``TargetSession.resolve`` fits it to the table, ``TargetSession.stage`` writ
 gates judge the ``Batch``, ``TargetSession.publish`` makes it visible in one step or ``discard`` deletes it.
 """
 
-from ldp_core.spi.gates import Batch, Gate, PreparedGate, Report, Verdict
+from ldp_core.spi.gates import Apart, Batch, Gate, PreparedGate, Report, Standing, Verdict
 from ldp_core.spi.load import Extract, Loss, Resolved, Staged, TargetSession, WriteResult
 from ldp_core.spi.plugins import (
     CatalogProvider,
@@ -21,6 +21,7 @@ from ldp_core.spi.run import Keyed, Progress, RunContext
 from ldp_core.spi.spec import Spec
 
 __all__ = [
+    "Apart",
     "Batch",
     "CatalogProvider",
     "DoctorLine",
@@ -38,6 +39,7 @@ __all__ = [
     "Source",
     "Spec",
     "Staged",
+    "Standing",
     "Target",
     "TargetInfo",
     "TargetSession",

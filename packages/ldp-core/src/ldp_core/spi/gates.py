@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,19 @@ from ldp_core.spi.spec import Spec
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The rows of the target that a publish of a batch would leave beside it.
+
+    Attributes:
+        sql: A SELECT of them over ``Batch.con``, in the columns and types of the batch.
+        snapshot: The snapshot of the table that they are of; None where it has none.
+    """
+
+    sql: str
+    snapshot: int | None
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,9 @@ class Batch:
         ordered_sql: The same rows with one more column ``__row`` (BIGINT, from 0, the order of the input).
         now: The moment that freshness is measured against.
         on_failure: What a failure does in this run, above what configs and rules say; None leaves it to them.
+        placed_sql: The rows of ``sql`` with two more columns that name each row: ``__file`` (VARCHAR) and
+            ``__pos`` (BIGINT, no order of the input); empty where rows cannot be put aside.
+        standing: The rows of the target that would stand beside these; None where the target is a file.
     """
 
     con: DuckDBPyConnection
@@ -37,6 +53,25 @@ class Batch:
     ordered_sql: str
     now: datetime
     on_failure: str | None = None
+    placed_sql: str = ""
+    standing: Callable[[], Standing] | None = None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Rows of a batch that are put aside, into the quarantine table, while the others are published.
+
+    Attributes:
+        table: A temporary table on ``Batch.con`` with one line a row: ``__file`` and ``__pos`` as in
+            ``Batch.placed_sql``, ``rules`` (VARCHAR[], the labels of the rules it breaks) and ``reason``
+            (VARCHAR).
+        rows: Its lines.
+        primary_key: The columns that name a row to people; empty where nobody said.
+    """
+
+    table: str
+    rows: int
+    primary_key: tuple[str, ...] = ()
 
 
 class Report(Protocol):
@@ -58,12 +93,16 @@ class Verdict:
         blocks: The batch must not be published.
         report: Everything it found; may hold sample rows.
         evaluated: The same without rows or values, for events.
+        apart: Rows that are not to be published with the others.
+        of_table: The verdict rests on what stood in the target, too: judge again when that changes.
     """
 
     passed: bool
     blocks: bool
     report: Report
     evaluated: Mapping[str, Any] = field(default_factory=dict)
+    apart: Apart | None = None
+    of_table: bool = False
 
 
 class PreparedGate(Protocol):
@@ -73,8 +112,24 @@ class PreparedGate(Protocol):
     def checks(self) -> int:
         """How many checks it will make."""
 
+    @property
+    def max_share(self) -> float:
+        """The share of the rows (0 to 1) that may be put aside, by the source too; the run fails above it."""
+
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published."""
+
+    def marked(self, sql: str, schema: pa.Schema) -> str | None:
+        """A hint for the write pass, so that rows which may be put aside get files of their own.
+
+        Args:
+            sql: A SELECT of the rows.
+            schema: Their Arrow types.
+
+        Returns:
+            The same rows with one more column, last: ``__apart`` (BOOLEAN), true for rows that a rule may put
+            aside. None when no rule puts rows aside by looking at one row.
+        """
 
 
 class Gate(Protocol):

@@ -33,6 +33,14 @@ class Extract(Protocol):
     def files(self) -> tuple[str, ...]:
         """The files behind it, where they are files."""
 
+    @property
+    def rejects(self) -> str | None:
+        """A SELECT of the rows of the source that ``sql`` leaves out, to be put into quarantine; None for none.
+
+        Its columns are some of those of the quarantine table (``ldp_core.quarantine.columns``): at least
+        ``_ldp_reason``, and for rows that could not be read ``_ldp_file``, ``_ldp_line`` and ``_ldp_raw``.
+        """
+
     def losses(self) -> tuple[Loss, ...]:
         """What the casts in ``sql`` change because the config allows it, counted over the source."""
 
