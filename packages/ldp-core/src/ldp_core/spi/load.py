@@ -35,7 +35,7 @@ class Extract(Protocol):
 
     @property
     def rejects(self) -> str | None:
-        """A SELECT of the rows of the source that ``sql`` leaves out, to be put into quarantine; None for none.
+        """A SELECT of the rows of the source that ``sql`` leaves out, to be put aside; None for none.
 
         Its columns are some of those of the quarantine table (``ldp_core.quarantine.columns``): at least
         ``_ldp_reason``, and for rows that could not be read ``_ldp_file``, ``_ldp_line`` and ``_ldp_raw``.
