@@ -119,18 +119,6 @@ class PreparedGate(Protocol):
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published."""
 
-    def marked(self, sql: str, schema: pa.Schema) -> str | None:
-        """A hint for the write pass, so that rows which may be put aside get files of their own.
-
-        Args:
-            sql: A SELECT of the rows.
-            schema: Their Arrow types.
-
-        Returns:
-            The same rows with one more column, last: ``__apart`` (BOOLEAN), true for rows that a rule may put
-            aside. None when no rule puts rows aside by looking at one row.
-        """
-
 
 class Gate(Protocol):
     """A kind of gate, registered in ``ldp.gates`` under the name of its section."""
