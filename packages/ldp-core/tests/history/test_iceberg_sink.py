@@ -27,6 +27,8 @@ from ldp_core.sinks.history import read_runs
 from ldp_core.sinks.iceberg import SINK
 from ldp_core.sinks.rows import QUALITY_RESULTS, RUNS, schemas
 from ldp_core.spi import Spec
+from ldp_core.tables.write import write_files
+from pyiceberg.types import StringType
 
 Project = Callable[..., Path]
 SINKS = {"sinks": ["iceberg"]}
@@ -208,38 +210,102 @@ def test_a_batch_that_cannot_be_written_is_logged(caplog: pytest.LogCaptureFixtu
     assert caplog.messages == ["events do not reach the sink iceberg: disk full"]
 
 
-def test_processes_make_the_tables_and_append_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code = """if True:
+def race(run_id: str, turns: int) -> list[int]:
+    """Three processes append at once; their exit codes."""
+    code = f"""if True:
         import sys
         from pathlib import Path
         from ldp_core.sinks.append import append
         from ldp_core.spi import Spec
-        spec = Spec({"type": "local", "identifier": "nyc", "warehouse_path": "wh"}, Path.cwd())
-        for turn in range(3):
-            append(spec, ("_ldp", "runs"), [{"run_id": f"{sys.argv[1]}-{turn}", "attempt": 1}])
+        spec = Spec({{"type": "local", "identifier": "nyc", "warehouse_path": "wh"}}, Path.cwd())
+        for turn in range({turns}):
+            run_id = "{run_id}".format(n=sys.argv[1], turn=turn)
+            append(spec, ("_ldp", "runs"), [{{"run_id": run_id, "attempt": 1}}])
     """
     workers = [subprocess.Popen([sys.executable, "-c", code, str(n)]) for n in range(3)]
-    assert [worker.wait() for worker in workers] == [0] * 3
+    return [worker.wait() for worker in workers]
+
+
+def test_processes_make_the_tables_and_append_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert race("{n}-{turn}", turns=3) == [0] * 3
     found = {row["run_id"] for row in table(RUNS).scan().to_arrow().to_pylist()}
     assert found == {f"{n}-{turn}" for n in range(3) for turn in range(3)}
     files = {Path(f.file.file_path.removeprefix("file://")) for f in table(RUNS).scan().plan_files()}
     assert {path.resolve() for path in Path("wh").rglob("*.parquet")} == {path.resolve() for path in files}
 
 
-def test_a_table_of_another_version_is_written_in_the_columns_it_has(
+def older(name: str, *columns: tuple[str, pa.DataType]) -> None:
+    """A table as an older version made it."""
+    opened = open_catalog(catalog(), create=True)
+    opened.create_namespace_if_not_exists("_ldp")
+    opened.create_table(("_ldp", name), pa.schema([("run_id", pa.string()), *columns]))
+
+
+def test_a_table_of_another_version_gets_the_columns_that_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    opened = open_catalog(catalog(), create=True)
-    opened.create_namespace("_ldp")
-    older = pa.schema([("run_id", pa.string()), ("attempt", pa.int64()), ("later", pa.string())])
-    opened.create_table(("_ldp", RUNS), older)
+    older(RUNS, ("attempt", pa.int64()), ("later", pa.string()))
+    made = table(RUNS)
+    made.append(pa.table({"run_id": ["o"], "attempt": [1], "later": ["x"]}))
     append(catalog(), ("_ldp", RUNS), [{"run_id": "r", "attempt": 1, "status": "published"}])
-    found = table(RUNS).scan().to_arrow().to_pylist()
-    assert found == [{"run_id": "r", "attempt": 1, "later": None}]
+    found = table(RUNS)
+    assert len(found.snapshots()) == 2
+    assert found.snapshots()[-1].schema_id == found.schema().schema_id
+    assert found.schema().column_names == ["run_id", "attempt", "later", *schemas()[RUNS].names[2:]]
+    told = sorted(found.scan().to_arrow().to_pylist(), key=lambda row: row["run_id"])
+    assert [(row["run_id"], row["later"], row["status"]) for row in told] == [
+        ("o", "x", None),
+        ("r", None, "published"),
+    ]
+    append(catalog(), ("_ldp", RUNS), [{"run_id": "s", "attempt": 1}])
+    assert len(table(RUNS).metadata.schemas) == 2
+
+
+@needs_quality
+def test_older_verdicts_get_the_newer_columns(project: Project) -> None:
+    path = project(observability=SINKS, quality=[{"check": "not_null", "columns": ["fare"]}])
+    older(QUALITY_RESULTS, ("attempt", pa.int32()), ("name", pa.string()), ("passed", pa.bool_()))
+    run_config(path)
+    (row,) = rows(QUALITY_RESULTS)
+    assert (row["name"], row["passed"], row["status"], row["share"]) == ("not_null(fare)", True, "pass", 0)
+
+
+def test_processes_add_the_columns_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    older(RUNS, ("attempt", pa.int32()))
+    found = {f"{n}-{turn}" for n in range(3) for turn in range(2)}
+    assert race("{n}-{turn}", turns=2) == [0] * 3
+    assert {row["run_id"] for row in table(RUNS).scan().to_arrow().to_pylist()} == found
+    assert len(table(RUNS).metadata.schemas) == 2
+
+
+@pytest.mark.parametrize("added", ["status", "theirs"])
+def test_columns_that_others_add_while_rows_are_written_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, added: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    older(RUNS, ("attempt", pa.int32()))
+    taken = []
+
+    def write(*given: Any) -> Any:
+        if not taken:
+            taken.append(added)
+            with table(RUNS).update_schema() as update:
+                update.add_column(added, StringType())
+        return write_files(*given)
+
+    monkeypatch.setattr("ldp_core.sinks.append.write_files", write)
+    append(catalog(), ("_ldp", RUNS), [{"run_id": "r", "attempt": 1, "status": "published"}])
+    names = table(RUNS).schema().column_names
+    assert sorted(names) == sorted({*schemas()[RUNS].names, added})
+    (row,) = table(RUNS).scan().to_arrow().to_pylist()
+    assert (row["run_id"], row["status"], row[added]) == (
+        "r", "published", "published" if added == "status" else None,
+    )  # fmt: skip
 
 
 def test_history_reads_what_the_sink_wrote(project: Project) -> None:

@@ -15,12 +15,14 @@ from ldp_core.errors import CommitConflict, TableChanged
 from ldp_core.ids import new_id
 from ldp_core.sinks.rows import DOCS, schemas
 from ldp_core.spi import Spec
-from ldp_core.tables.schema import new_schema
+from ldp_core.tables.fit import Op
+from ldp_core.tables.schema import evolve, new_schema
 from ldp_core.tables.types import arrow_schema
 from ldp_core.tables.write import Layout, Written, write_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyiceberg.schema import Schema
 
 _TRIES = 3
 """How often a table that others make, or change, at the same time is begun anew."""
@@ -29,7 +31,8 @@ _TRIES = 3
 def append(catalog: Spec, identifier: tuple[str, str], rows: list[dict[str, Any]]) -> None:
     """Append rows to a table of history.
 
-    A table that an older or a newer version made is written with the columns it has.
+    A table that an older version made gets the columns that it lacks, in the same commit; columns that only a
+    newer version knows are left empty.
 
     Args:
         catalog: Its catalog.
@@ -57,27 +60,41 @@ def _once(catalog: Spec, identifier: tuple[str, str], rows: list[dict[str, Any]]
     base = load_base(open_catalog(catalog, create=True), identifier, new)
     if base.exists:
         sweep(base)
-    table = _fitted(rows, own, arrow_schema(base.metadata.schema()))
+    schema, updates = evolve(base, _lacking(own, base))
+    table = _fitted(rows, own, arrow_schema(schema))
     with Stage(base, new_id()) as stage:
-        written = _written(base, table, stage.folder)
-        publish(base, lambda fresh: _change(base, fresh, written), stage=stage)
+        written = _written(base, schema, table, stage.folder)
+        change = Change("append", written.files, updates=updates, schema_id=schema.schema_id)
+        publish(base, lambda fresh: _same(base, fresh, change), stage=stage)
 
 
-def _change(base: Base, fresh: Base, written: Written) -> Change:
-    same = fresh.metadata.table_uuid == base.metadata.table_uuid
-    if not same or fresh.metadata.schema() != base.metadata.schema():
+def _lacking(own: pa.Schema, base: Base) -> list[Op]:
+    """The columns that a table of an older version lacks; rows of before have nothing in them."""
+    held = {field.name for field in base.metadata.schema().fields}
+    return [Op((field.name,), field.type, widen=False) for field in own if field.name not in held]
+
+
+def _same(base: Base, fresh: Base, change: Change) -> Change:
+    """The change, where the table's columns are still those that it was made for."""
+    if _columns(fresh) != _columns(base):
         raise TableChanged(f"the table {'.'.join(base.identifier)} changed while it was written")
-    return Change("append", written.files)
+    return change
 
 
-def _written(base: Base, table: pa.Table, folder: str) -> Written:
+def _columns(base: Base) -> tuple[Any, ...]:
+    """What the ids of columns hang on: another writer may have added the same ones, or dropped some."""
+    found = base.metadata
+    return found.table_uuid, found.current_schema_id, found.schemas, found.last_column_id
+
+
+def _written(base: Base, schema: Schema, table: pa.Table, folder: str) -> Written:
     metadata = base.metadata
     if metadata.spec().fields:
         raise CommitConflict(
             f"the table {'.'.join(base.identifier)} is partitioned, and was not made by this version",
             hint="give the sink another namespace",
         )
-    layout = Layout(metadata.schema(), metadata.spec(), metadata.properties, dict(base.io.properties))
+    layout = Layout(schema, metadata.spec(), metadata.properties, dict(base.io.properties))
     with _duck.private() as con:
         con.register("rows", table)
         return write_files(con, "SELECT * FROM rows", layout, folder)
