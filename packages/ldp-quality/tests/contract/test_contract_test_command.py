@@ -50,6 +50,7 @@ CUSTOMERS = """\
       - {name: name, logicalType: string, required: true}
 """
 GOOD = "id,amount\n1,5\n2,10\n"
+LINES = '{"id": 1, "amount": 5}\n{"id": 1, "amount": 6}\n'
 LOAD = """\
 identifier: load
 metadata:
@@ -204,6 +205,10 @@ def test_freshness_is_measured_from_a_given_moment(run: Run) -> None:
     [
         (("iceberg.yaml",), "nyc.orders of iceberg.yaml"),
         (("warehouse",), "nyc.orders in warehouse"),
+        (("nyc.orders",), "nyc.orders"),
+        (("orders", "--in", "warehouse"), "nyc.orders"),
+        (("out",), "out"),
+        (("lines.json",), "lines.json"),
         (("warehouse", "--table", "orders"), "nyc.orders in warehouse"),
         (("warehouse", "--table", "nyc.orders"), "nyc.orders in warehouse"),
         (("parquet.yaml",), "out/orders.parquet of parquet.yaml"),
@@ -222,7 +227,8 @@ def test_rows_are_found_where_they_lie(run: Run, folder: Path, target: tuple[str
         *target,
         iceberg_yaml=LOAD % ICEBERG,
         parquet_yaml=LOAD % "PARQUET, path: out/orders.parquet",
-        orders_jsonl='{"id": 1, "amount": 5}\n{"id": 1, "amount": 6}\n',
+        orders_jsonl=LINES,
+        lines_json=LINES,
     )
     assert (code, err) == (3, "")
     assert out.splitlines()[0] == f"shop 1.2.0, table orders, on {label}: 2 rows"
@@ -232,17 +238,18 @@ def test_rows_are_found_where_they_lie(run: Run, folder: Path, target: tuple[str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name a config that loads the table, a folder with its catalog, a file"),
+        ((), "name a config that loads a table, a table of a catalog, a file (CSV, JSONL, Parquet)"),
         (("nope.csv",), "there is no file or folder nope.csv"),
         (("nope.yaml",), "config file not found: nope.yaml"),
         (("iceberg.yaml",), "run a config that loads into it first"),
-        (("orders.dat",), "what is in orders.dat?; --format says it: CSV, JSONL, PARQUET, XLSX"),
+        (("orders.dat",), "the format of orders.dat is not known by its name; --format says it: CSV, JSONL"),
         (("orders.csv", "--postgres", "postgresql://u@h/d"), "orders.csv and --postgres both name rows"),
         (("orders.csv", "--password-env", "X"), "--password-env is for --postgres"),
         (("--postgres", "postgresql://u@h/d", "--format", "CSV"), "--format is for files"),
         (("--postgres", "orders"), "a PostgreSQL server is postgresql://user@host/database"),
         (("orders.csv", "--table", "nope"), "the contract has no table nope; it has: orders"),
-        (("empty", "--table", "orders"), "name a config, a folder with a catalog, or files with --format"),
+        (("empty", "--table", "orders"), "no file found: empty; name a config that loads a table"),
+        (("nyc.nope",), "no table is called nyc.nope"),
     ],
 )
 def test_rows_that_are_not_there_are_one_clear_line(

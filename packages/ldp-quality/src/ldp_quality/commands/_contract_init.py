@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, progress, say
 
+from ldp_quality.commands._named import FORMATS, named_rows
+
 if TYPE_CHECKING:
     from ldp_quality.profiling.model import Profile
 
@@ -26,6 +28,12 @@ _ENDINGS = (".yaml", ".yml")
 @click.option("--name", help="What the table is called in the contract; its own name by default.")
 @click.option("--force", is_flag=True, help="Overwrite the contract when it is there.")
 @click.option(
+    "--format",
+    "word",
+    type=click.Choice(FORMATS, case_sensitive=False),
+    help="What a file holds; by default as it is named.",
+)
+@click.option(
     "--in",
     "places",
     multiple=True,
@@ -40,6 +48,7 @@ def init(
     output: Path | None,
     name: str | None,
     force: bool,
+    word: str | None,
     places: tuple[str, ...],
     env: str | None,
     memory_limit: str | None,
@@ -52,12 +61,11 @@ def init(
     """
     from ldp_core.errors import UsageError
 
-    from ldp_quality.commands._named import named_rows
     from ldp_quality.contract.lint import lint
     from ldp_quality.profiling.draft import draft_contract
     from ldp_quality.profiling.measure import profile
 
-    found = named_rows(data, places, env)
+    found = named_rows(data, places, env, format=word)
     path = output or Path(f"{name or found.name}.odcs.yaml")
     if path.suffix.lower() not in _ENDINGS:
         raise UsageError(f"a contract with comments is YAML: {path} must end in .yaml")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from ldp_core._output import cell, env_option, json_option, memory_option, print_json, print_table, say
 
-from ldp_quality.commands._rows import FORMATS, Wanted, rows_of
+from ldp_quality.commands._named import FORMATS
+from ldp_quality.commands._rows import Wanted, rows_of
 from ldp_quality.commands._words import number, percent, right
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _WORDS = {"fail": "fail", "not_run": "not run", "warn": "warn", "pass": "pass"}
 
 @click.command(short_help="Run the rules of a contract on a table or a file.")
 @click.argument("contract")
-@click.argument("target", required=False, metavar="[CONFIG|FOLDER|FILE]")
+@click.argument("target", required=False, metavar="[CONFIG|TABLE|FILE|FOLDER]")
 @click.option(
     "--postgres",
     metavar="URI",
@@ -40,6 +41,13 @@ _WORDS = {"fail": "fail", "not_run": "not run", "warn": "warn", "pass": "pass"}
 @click.option(
     "--password-env", metavar="NAME", help="The environment variable that holds the database's password."
 )
+@click.option(
+    "--in",
+    "places",
+    multiple=True,
+    metavar="CONFIG|FOLDER",
+    help="Where a TABLE is searched: configs and folders; the present folder by default.",
+)
 @env_option
 @memory_option
 @json_option
@@ -52,14 +60,15 @@ def test(
     now: str | None,
     word: str | None,
     password_env: str | None,
+    places: tuple[str, ...],
     env: str | None,
     memory_limit: str | None,
     as_json: bool,
 ) -> int:
     """Run every rule of CONTRACT on rows, and show what each found, the worst first. Writes nothing.
 
-    The rows are those of the table that a config loads, of a table in a folder's local catalog, of a file
-    (CSV, Parquet, JSONL), or of a table in PostgreSQL.
+    The rows are those of the table that a config loads, of a table of a catalog, of a file (CSV, Parquet,
+    JSONL), of the contract's table in a folder (or of the files there), or of a table in PostgreSQL.
 
     Exits 0 when no rule fails, 3 when one fails or could not be evaluated. A rule that LDP never runs is
     shown with the reason, and the result is not green.
@@ -77,7 +86,7 @@ def test(
     except ConfigError as error:
         raise UsageError(f"--{error.message}") from None
     read = Contract.from_file(contract)
-    rows = rows_of(read, Wanted(target, postgres, table, word, password_env, env))
+    rows = rows_of(read, Wanted(target, postgres, table, word, password_env, env, places))
     found = try_contract(
         read,
         rows.table,

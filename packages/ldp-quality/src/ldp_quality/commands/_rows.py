@@ -1,4 +1,4 @@
-"""The rows that a contract is tested on, as a command line names them."""
+"""The rows that a contract is tested on, and the table of the contract that they are."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp_core.errors import ConfigError, SourceNotFound, TableNotFound, UsageError
+from ldp_core.errors import ConfigError, UsageError
+
+from ldp_quality.commands._named import MEANINGS, named_rows
 
 if TYPE_CHECKING:
-    from ldp_core.config import Config
-    from ldp_core.query.refs import TableRef
-
     from ldp_quality.contract.model import Contract, ContractTable
-
-FORMATS = ("CSV", "JSONL", "PARQUET", "XLSX")
-"""What a file may hold."""
-_CONFIGS = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -24,12 +19,13 @@ class Wanted:
     """What a command line says of the rows.
 
     Attributes:
-        target: A config, a folder or a file.
+        target: What ``named_rows`` reads: a config, a table, a folder or a file.
         postgres: The URI of a database.
         table: A table of the contract, or where it lies.
         format: What is in a file.
         password_env: The variable with the database's password.
         env: An environment of ``ldp.yaml``.
+        places: Where a table is searched.
     """
 
     target: str | None = None
@@ -38,6 +34,7 @@ class Wanted:
     format: str | None = None
     password_env: str | None = None
     env: str | None = None
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,7 @@ def rows_of(contract: Contract, wanted: Wanted) -> Rows:
         if wanted.target is None:
             raise UsageError(
                 "the contract needs rows to be tested on",
-                hint="name a config that loads the table, a folder with its catalog, a file (CSV, Parquet, "
-                "JSONL), or --postgres URI; the contract's own servers are not read",
+                hint=f"name {MEANINGS}, or --postgres URI; the contract's own servers are not read",
             )
         raise UsageError(f"{wanted.target} and --postgres both name rows", hint="name one of them")
     if wanted.password_env is not None and wanted.postgres is None:
@@ -80,12 +76,7 @@ def rows_of(contract: Contract, wanted: Wanted) -> Rows:
         raise UsageError("--format is for files")
     if wanted.postgres is not None:
         return _of_database(contract, wanted, wanted.postgres)
-    target = str(wanted.target)
-    if wanted.format is None and target.lower().endswith(_CONFIGS):
-        return _of_config(contract, wanted, target)
-    if wanted.format is None and Path(target).is_dir():
-        return _of_folder(contract, wanted, target)
-    return _of_file(contract, wanted, target)
+    return _of_word(contract, wanted, str(wanted.target))
 
 
 def _of_database(contract: Contract, wanted: Wanted, uri: str) -> Rows:
@@ -98,76 +89,13 @@ def _of_database(contract: Contract, wanted: Wanted, uri: str) -> Rows:
     )
 
 
-def _of_config(contract: Contract, wanted: Wanted, file: str) -> Rows:
-    from ldp_core.config import Config
-    from ldp_core.query.handle import TableHandle
-    from ldp_core.query.refs import find_tables
-
-    config = Config.from_file(file, env=wanted.env)
-    config.validate("target")
-    table = _table(contract, wanted.table, str(config.target.get("name")))
-    base = config.spec("target").base_dir
-    if config.target_kind() != "ICEBERG":
-        return _of_target(config, table, file)
-    ref = find_tables([file], wanted.env)[0]
-    return Rows(table, TableHandle(ref), f"{ref.label} of {file}", base)
-
-
-def _of_target(config: Config, table: ContractTable, file: str) -> Rows:
-    """The file that a config writes."""
-    from ldp_quality.executors.stored import FileTable
-
-    target = config.spec("target")
-    path = target.get("path")
-    if not isinstance(path, str):
-        raise ConfigError(
-            f"a target of the format {config.target_kind()} cannot be read back",
-            file=file,
-            key="metadata.target.format",
-        )
-    source = FileTable(path, config.target_kind(), target.base_dir)
-    return Rows(table, source, f"{path} of {file}", target.base_dir)
-
-
-def _of_folder(contract: Contract, wanted: Wanted, folder: str) -> Rows:
-    from ldp_core.query.handle import TableHandle
-    from ldp_core.query.refs import find_tables
-
-    try:
-        refs = find_tables([folder], wanted.env)
-    except TableNotFound as error:
-        error.hint = "name a config, a folder with a catalog, or files with --format PARQUET"
-        raise
-    table, stored = _stored(contract, wanted.table)
-    ref = _ref(refs, stored, folder)
-    return Rows(table, TableHandle(ref), f"{ref.label} in {folder}")
-
-
-def _ref(refs: list[TableRef], stored: str, folder: str) -> TableRef:
-    found = [ref for ref in refs if stored.casefold() in (ref.label.casefold(), ref.name.casefold())]
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(ref.label for ref in found or refs)
-    if found:
-        raise UsageError(
-            f"{stored} is more than one table: {known}", hint="--table NAMESPACE.TABLE names one"
-        )
-    raise TableNotFound(
-        f"{folder} has no table {stored}; it has: {known}", hint="--table NAMESPACE.TABLE names another"
-    )
-
-
-def _of_file(contract: Contract, wanted: Wanted, path: str) -> Rows:
-    from ldp_quality.executors.stored import FileTable
-
-    local = "://" not in path and not any(sign in path for sign in "*?[")
-    if local and not Path(path).exists():
-        raise SourceNotFound(f"there is no file or folder {path}")
-    try:
-        source = FileTable(path, wanted.format)
-    except ConfigError:
-        raise UsageError(f"what is in {path}?", hint=f"--format says it: {', '.join(FORMATS)}") from None
-    return Rows(_table(contract, wanted.table), source, path)
+def _of_word(contract: Contract, wanted: Wanted, word: str) -> Rows:
+    folder = Path(word).is_dir() and wanted.format is None
+    table, stored = _stored(contract, wanted.table) if folder else (None, None)
+    found = named_rows(word, wanted.places, wanted.env, format=wanted.format, wanted=stored)
+    if table is None:
+        table = _table(contract, wanted.table, found.name if found.catalogued else None)
+    return Rows(table, found.rows, found.whole, found.base_dir)
 
 
 def _table(contract: Contract, named: str | None, loaded: str | None = None) -> ContractTable:
