@@ -131,7 +131,11 @@ def _lowered(values: Any, name: str) -> Any:
 
 
 def quality(value: Any) -> Any:
-    """A list of checks as the object it stands for; ``on_failure`` in lower case."""
+    """A list of checks as the object it stands for; ``on_failure`` under that name, in lower case."""
     if isinstance(value, list | tuple):
         return {"on_failure": "fail", "checks": list(value)}
+    if isinstance(value, Mapping):
+        words = [name for name in ("on_failure", "on_fail", "onFail", "onFailure") if name in value]
+        if len(words) == 1:
+            value = {"on_failure" if name == words[0] else name: item for name, item in value.items()}
     return _lowered(value, "on_failure")

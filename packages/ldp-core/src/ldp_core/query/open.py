@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
     from pyiceberg.table.metadata import TableMetadata
 
+    from ldp_core.catalogs._peek import Peeked, PeekedCatalog
+
 
 def open_scan(ref: TableRef, travel: Travel = NOW) -> Scan:
     """Plan a read of a table.
@@ -39,17 +41,14 @@ def open_scan(ref: TableRef, travel: Travel = NOW) -> Scan:
     catalog = peek(ref.catalog)
     if catalog is None:
         return _through_client(ref, travel)
-    peeked = catalog.metadata(ref.namespace, ref.name)
-    if peeked is None:
-        known = ", ".join(".".join(item) for item in catalog.tables()) or "none"
-        raise TableNotFound(f"table {ref.label} does not exist; tables: {known}", file=ref.origin)
+    peeked = _peeked(catalog, ref)
     properties = access_properties(ref.catalog.get("properties"))
     snapshot_id = pick(peeked.data, travel, ref.label)
     scan = cache.load(peeked.location, str(peeked.data["table-uuid"]), snapshot_id)
     if scan is not None:
         return replace(scan, properties=properties)
     metadata, io = parse(peeked.data, peeked.location, properties)
-    scan = _planned(metadata, io, snapshot_id, ref.label)
+    scan = planned(metadata, io, snapshot_id, ref.label)
     cache.store(peeked.location, snapshot_id, scan)
     return scan
 
@@ -69,19 +68,46 @@ def scan_of(table: Table, travel: Travel = NOW, *, label: str | None = None) -> 
     scan = cache.load(location, str(table.metadata.table_uuid), snapshot_id)
     if scan is not None:
         return replace(scan, table=(table.metadata, io), properties=dict(io.properties))
-    scan = _planned(table.metadata, io, snapshot_id, label)
+    scan = planned(table.metadata, io, snapshot_id, label)
     cache.store(location, snapshot_id, scan)
     return scan
 
 
-def _planned(metadata: TableMetadata, io: FileIO, snapshot_id: int | None, label: str) -> Scan:
+def open_table(ref: TableRef) -> tuple[TableMetadata, FileIO]:
+    """A table's metadata and file access; a catalog that can be peeked at is not opened.
+
+    Raises:
+        TableNotFound: It does not exist.
+    """
+    from ldp_core.catalogs.access import peek
+
+    catalog = peek(ref.catalog)
+    if catalog is None:
+        from ldp_core.catalogs import load_table
+
+        table = load_table(ref.catalog, ref.name, namespace=ref.namespace)
+        return table.metadata, table.io
+    found = _peeked(catalog, ref)
+    return parse(found.data, found.location, access_properties(ref.catalog.get("properties")))
+
+
+def planned(
+    metadata: TableMetadata, io: FileIO, snapshot_id: int | None, label: str, *, added: bool = False
+) -> Scan:
     """Plan a scan.
+
+    Args:
+        metadata: Of the table.
+        io: Opens its files.
+        snapshot_id: As for ``plan_scan``.
+        label: The table, for messages.
+        added: As for ``plan_scan``.
 
     Raises:
         CatalogError: A manifest or a data file that the metadata names is missing or broken.
     """
     try:
-        return plan_scan(metadata, io, snapshot_id=snapshot_id)
+        return plan_scan(metadata, io, snapshot_id=snapshot_id, added=added)
     except LDPError:
         raise
     except (OSError, ValueError) as error:
@@ -91,6 +117,14 @@ def _planned(metadata: TableMetadata, io: FileIO, snapshot_id: int | None, label
             hint="its metadata names the file: put it back, or read another snapshot",
             retriable=isinstance(error, OSError) and not isinstance(error, FileNotFoundError),
         ) from error
+
+
+def _peeked(catalog: PeekedCatalog, ref: TableRef) -> Peeked:
+    found = catalog.metadata(ref.namespace, ref.name)
+    if found is None:
+        known = ", ".join(".".join(item) for item in catalog.tables()) or "none"
+        raise TableNotFound(f"table {ref.label} does not exist; tables: {known}", file=ref.origin)
+    return found
 
 
 def access_properties(properties: object) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ldp_core import _duck
-from ldp_core.errors import DataQualityError
+from ldp_core.errors import DataQualityError, TableChanged
 from ldp_core.plan.stages import Check
-from ldp_core.spi import Batch, PreparedGate, Report, RunContext, Verdict
+from ldp_core.spi import Batch, PreparedGate, Report, RunContext, Standing, Verdict
 
 MEMORY = "200MB"
 """What the engine may use to judge: twelve checks over 10M rows, one of them unique, are no slower for it."""
@@ -32,6 +33,46 @@ def judge(gates: Sequence[tuple[str, PreparedGate]], batch: Batch) -> dict[str, 
         return {}
     with _duck.at_most(batch.con, MEMORY):
         return {name: gate.judge(batch) for name, gate in gates}
+
+
+def again(
+    gates: Sequence[tuple[str, PreparedGate]],
+    verdicts: dict[str, Verdict],
+    batch: Batch,
+    tell: Callable[[Mapping[str, Verdict]], None],
+) -> Callable[[Callable[[], Standing]], None] | None:
+    """What a publish calls when the table is not the one any more that the verdicts rest on.
+
+    Args:
+        gates: All gates.
+        verdicts: What they decided; a gate that judged again has its new verdict here.
+        batch: The rows that are published.
+        tell: Takes the verdicts after each judgement.
+
+    Returns:
+        A function of what tells of the rows that stand beside the batch now; None where no verdict rests on
+        them. It raises DataQualityError where a gate blocks now, and TableChanged where more rows would have
+        to be put aside.
+    """
+    concerned = [(name, gate) for name, gate in gates if verdicts[name].of_table]
+    if not concerned:
+        return None
+    apart = {name for name, verdict in verdicts.items() if verdict.apart}
+    if apart:  # the order of the input is that of all rows, those put aside among them
+        batch = replace(
+            batch, ordered_sql=f"SELECT *, row_number() OVER () - 1 AS __row FROM ({batch.sql}) AS g"
+        )
+
+    def judge_again(standing: Callable[[], Standing]) -> None:
+        fresh = judge(concerned, replace(batch, standing=standing))
+        if any(verdict.apart and verdict.apart.rows for verdict in fresh.values()):
+            raise TableChanged("others changed the table so that more rows have to be put aside")
+        # What was put aside is told by the first verdict alone: these rows are not judged again.
+        verdicts.update({name: made for name, made in fresh.items() if made.blocks or name not in apart})
+        tell(verdicts)
+        refuse(fresh)
+
+    return judge_again
 
 
 def measured_at(ctx: RunContext) -> datetime:

@@ -174,23 +174,21 @@ class Observer:
         wrote: WriteResult,
         *,
         rows_in: int | None = None,
-        rows_quarantined: int = 0,
     ) -> None:
         """``run.published``: what the target became.
 
         Args:
             wrote: What the publish did.
             rows_in: Rows after the transforms; by default the sum of what became of them.
-            rows_quarantined: Rows that were set aside.
         """
         told = wrote.to_dict()
         self.emitter.table_uuid = told.pop("table_uuid")
-        whole = wrote.rows_written + wrote.rows_unchanged + wrote.rows_deduplicated + rows_quarantined
+        left_out = wrote.rows_deduplicated + wrote.rows_quarantined
+        whole = wrote.rows_written + wrote.rows_unchanged + left_out
         self._emit(
             model.RUN_PUBLISHED,
             table=told.pop("table_identifier"),
             **told,
-            rows_quarantined=rows_quarantined,
             rows_in=whole if rows_in is None else rows_in,
         )
 

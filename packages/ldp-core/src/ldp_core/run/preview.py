@@ -124,5 +124,6 @@ def _look(plan: Plan, ctx: RunContext, resolved: Resolved, limit: int) -> tuple[
         rows=total,
         source_rows=total,
         ordered_sql="SELECT *, row_number() OVER () - 1 AS __row FROM ldp_preview",
+        placed_sql="SELECT *, 'preview' AS __file, rowid AS __pos FROM ldp_preview",
         now=gates.measured_at(ctx),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldp_core.spi import Keyed, Loss, Report, WriteResult
+from ldp_core.tables.quarantine import SUFFIX
 from ldp_core.window.model import Window
 
 
@@ -65,6 +66,7 @@ class PipelineResult:
         body = {name: value for name, value in vars(self).items() if name not in ("keyed", "published_in")}
         return {
             **body,
+            "rows_quarantined": self.write_result.rows_quarantined,
             "window": str(self.window) if self.window else None,
             "idempotency_key": self.idempotency_key,
             "snapshot_id": None if self.published_in is None else str(self.published_in),
@@ -123,7 +125,12 @@ class PipelineResult:
             "equal already": self.write_result.rows_unchanged,
             "duplicates": self.write_result.rows_deduplicated,
         }
-        return [f"  {count} rows left out: {why}" for why, count in counts.items() if count]
+        lines = [f"  {count} rows left out: {why}" for why, count in counts.items() if count]
+        aside = self.write_result.rows_quarantined
+        if aside:
+            place = f"{self.write_result.table_identifier}{SUFFIX}"
+            lines.append(f"  {aside} row{'' if aside == 1 else 's'} put into quarantine: {place}")
+        return lines
 
 
 def loss_line(loss: Loss) -> str:

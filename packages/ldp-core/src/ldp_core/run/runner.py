@@ -16,6 +16,7 @@ from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
+from ldp_core.run.aside import limit, put_aside, refuse_share, rejected
 from ldp_core.run.context import Lines, RunOptions, open_context
 from ldp_core.run.extract import each_round, in_words, open_source, stamps
 from ldp_core.run.nothing import nothing, untyped
@@ -200,22 +201,33 @@ def _load_once(
         extract, resolved, staged = _stage(plan, ctx, session, extract)
         counts = reconciled(plan, ctx, extract, staged.rows_in)
         read, kept = counts.read, counts.kept
+        rejects = rejected(ctx, extract)
+        read, kept = read + rejects, kept + rejects
         observer.extracted(read, resolved.schema, kept)
-        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept))
+        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept, session))
         if stamps(plan, extract) != seen:
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
-        if staged.rows == 0:
+        refuse_share(verdicts, staged, rejects, limit(prepared))
+        ctx, staged = put_aside(plan, ctx, session, resolved, staged, verdicts, rejects)
+        if staged.rows == 0 and not staged.quarantined:
             new = plan.write.kind == "ICEBERG" and session.wanted is None
             no_types = new and not read and bool(untyped(extract))
             if no_types or not (ctx.keyed and ctx.keyed.empty):
                 raise nothing(plan, read, kept, untyped=no_types)
+        staged = replace(staged, losses=(*extract.losses(), *staged.losses))
+        summary = _summary(plan, ctx, read, kept, staged)
+        good = _batch(ctx, resolved, staged, kept, session)
+        again = gates.again(prepared, verdicts, good, observer.evaluated)
+        try:
+            wrote = session.publish(staged, summary, again)
+        except DataQualityError as error:
+            _keep(error, session, staged, summary)
+            raise
         for name, verdict in verdicts.items():
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
-        staged = replace(staged, losses=(*extract.losses(), *staged.losses))
-        wrote = session.publish(staged, _summary(plan, ctx, read, kept, staged))
         observer.published(wrote, rows_in=staged.rows_in)
         return _Loaded(read, kept, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
@@ -233,13 +245,17 @@ def _refuse(
     try:
         gates.refuse(verdicts)
     except DataQualityError as error:
-        try:
-            branch = session.keep(staged, summary) if staged.rows else None
-        except LDPError as lost:
-            branch, error.hint = None, f"its rows could not be kept on a branch: {lost}"
-        if branch is not None:
-            error.hint = f"the rows are on the branch {branch}: ldp query CONFIG --branch {branch} SQL"
+        _keep(error, session, staged, summary)
         raise
+
+
+def _keep(error: DataQualityError, session: TargetSession, staged: Staged, summary: dict[str, str]) -> None:
+    try:
+        branch = session.keep(staged, summary) if staged.rows else None
+    except LDPError as lost:
+        branch, error.hint = None, f"its rows could not be kept on a branch: {lost}"
+    if branch is not None:
+        error.hint = f"the rows are on the branch {branch}: ldp query CONFIG --branch {branch} SQL"
 
 
 def _stage(
@@ -257,7 +273,9 @@ def _stage(
     return each_round(plan, ctx, session, extract, attempt)
 
 
-def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) -> Batch:
+def _batch(
+    ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int, session: TargetSession
+) -> Batch:
     return Batch(
         con=ctx.con,
         sql=staged.sql,
@@ -265,8 +283,10 @@ def _batch(ctx: RunContext, resolved: Resolved, staged: Staged, rows_read: int) 
         rows=staged.rows,
         source_rows=rows_read,
         ordered_sql=staged.ordered_sql,
+        placed_sql=staged.placed_sql,
         now=gates.measured_at(ctx),
         on_failure=ctx.on_failure,
+        standing=lambda: session.standing(staged),
     )
 
 
@@ -283,8 +303,8 @@ def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged
         "ldp.rows-in": str(staged.rows_in),
         "ldp.rows-written": str(staged.rows),
         "ldp.rows-unchanged": "0",
-        "ldp.rows-quarantined": "0",
-        "ldp.rows-deduplicated": str(staged.rows_in - staged.rows),
+        "ldp.rows-quarantined": str(staged.quarantined),
+        "ldp.rows-deduplicated": str(staged.deduplicated),
     }
 
 

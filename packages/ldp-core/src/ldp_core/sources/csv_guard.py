@@ -31,24 +31,36 @@ _OFFSET = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 Branch = tuple[str, str]
 
 
-def guarded(cast: Cast, x: str, column: int) -> str:
+def guarded(cast: Cast, x: str, column: int, *, required: bool = False) -> str:
     """A SQL expression for the values of a column of text.
 
     Args:
         cast: What they become.
         x: SQL of the text.
         column: The position that a violation's message names.
+        required: NULL is a violation, too.
 
     Returns:
         SQL that is NULL for NULL and raises ``ldp-violation:<column>`` for a text that no branch takes.
     """
+    if required:
+        value = guarded(cast, x, column)
+        return f"CASE WHEN {x} IS NULL THEN error('{MARK}{column}') ELSE {value} END"
     if cast.kind == "text":
         return x
+    return _first_of(cast, x, f"error('{MARK}{column}')")
+
+
+def value(cast: Cast, x: str) -> str:
+    """A SQL expression like ``guarded``, NULL for a text that no branch takes."""
+    return x if cast.kind == "text" else _first_of(cast, x, "NULL")
+
+
+def _first_of(cast: Cast, x: str, otherwise: str) -> str:
     branches = _branches(cast, x)
     first, *rest = [f"WHEN {condition} THEN {value}" for condition, value in branches] or [""]
-    fail = f"ELSE error('{MARK}{column}')"
     nothing = "NULL" if branches else f"CAST(NULL AS {cast.type})"
-    return " ".join(["CASE", first, f"WHEN {x} IS NULL THEN {nothing}", *rest, fail, "END"])
+    return " ".join(["CASE", first, f"WHEN {x} IS NULL THEN {nothing}", *rest, f"ELSE {otherwise}", "END"])
 
 
 def fits(cast: Cast, x: str) -> str:

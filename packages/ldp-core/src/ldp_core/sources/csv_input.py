@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ class CsvInput:
         names: All columns.
         shown: A file as DuckDB names it to its name for messages.
         files: The files of the source.
+        aside: See ``TextInput``.
+        origin: A copy that lacks rows to the file that it was made of.
     """
 
     dialect: Dialect
@@ -36,6 +38,8 @@ class CsvInput:
     names: tuple[str, ...]
     shown: dict[str, str]
     files: tuple[str, ...]
+    aside: tuple[str, ...] = ()
+    origin: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def readable(self) -> list[str]:
@@ -65,6 +69,22 @@ class CsvInput:
         if group.names == self.names:
             fields = "*"
         return f"SELECT {fields} FROM {self.dialect.read_sql(files, len(group.names), more=more)}"
+
+    def numbered_sql(self, file: str) -> str:
+        """See ``TextInput``."""
+        return f"SELECT row_number() OVER () AS row, * FROM ({self.text_sql([file])})"
+
+    def records(self, file: str, ctx: RunContext) -> Iterator[tuple[int | None, str]]:
+        """See ``TextInput``."""
+        from ldp_core.sources.csv_clean import rows_of
+
+        return rows_of(self, file)
+
+    def without_broken(self, ctx: RunContext) -> CsvInput | None:
+        """See ``TextInput``: a file with such rows is copied without them into the run's scratch folder."""
+        from ldp_core.sources.csv_clean import cleaned
+
+        return cleaned(self, ctx)
 
     def explain(self, error: Exception) -> LDPError | None:
         """The error of a broken file, with file and line."""

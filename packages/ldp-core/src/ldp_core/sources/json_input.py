@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from ldp_core import fs
 from ldp_core._duck import text
 from ldp_core.errors import LDPError, SourceError
-from ldp_core.sources import _files
+from ldp_core.sources import _files, json_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ldp_core.spi import RunContext, Spec
 
 _MAX_OBJECT = 64 * 2**20
@@ -43,6 +45,8 @@ class JsonInput:
         shown: A file as DuckDB names it to its name for messages.
         files: The files of the source.
         compression: As declared.
+        by_line: Each line is an object, and those that are none are left out.
+        aside: See ``TextInput``.
     """
 
     names: tuple[str, ...]
@@ -50,22 +54,55 @@ class JsonInput:
     shown: dict[str, str]
     files: tuple[str, ...]
     compression: str = "auto"
+    by_line: bool = False
+    aside: tuple[str, ...] = ()
 
     def objects_sql(self, files: list[str] | None = None) -> str:
-        """A table function that gives each object as a column ``json``."""
+        """A table that gives each object as a column ``json``."""
+        if self.by_line:
+            return f"(SELECT json FROM {self.lines_sql(files)} WHERE {json_lines.TROUBLE} IS NULL)"
+        return self._read_sql(files, "auto")
+
+    def lines_sql(self, files: list[str] | None = None) -> str:
+        """A table that gives each line as a column ``json``, NULL for one that is not JSON."""
+        return self._read_sql(files, "newline_delimited", ", ignore_errors=true")
+
+    def _read_sql(self, files: list[str] | None, layout: str, more: str = "") -> str:
         return (
-            f"read_json_objects({_files.duck_list(files or self.readable)}, format='auto', "
-            f"maximum_object_size={_MAX_OBJECT}, compression={text(self.compression)})"
+            f"read_json_objects({_files.duck_list(files or self.readable)}, format='{layout}', "
+            f"maximum_object_size={_MAX_OBJECT}, compression={text(self.compression)}{more})"
         )
 
     def text_sql(self, files: list[str] | None = None) -> str:
         """A SELECT of all columns as text: strings without quotes, nested values as JSON."""
-        paths = ", ".join(text(pointer(name)) for name in self.names)
-        fields = ", ".join(f"v[{at + 1}] AS c{at}" for at in range(len(self.names)))
+        return f"SELECT {self._fields()} FROM (SELECT {self._values()} AS v FROM {self.objects_sql(files)})"
+
+    def numbered_sql(self, file: str) -> str:
+        """See ``TextInput``."""
+        read, where = self.objects_sql([file]), ""
+        if self.by_line:
+            read, where = self.lines_sql([file]), f" WHERE {json_lines.TROUBLE} IS NULL"
         return (
-            f"SELECT {fields} FROM (SELECT json_extract_string(json, [{paths}]) AS v "
-            f"FROM {self.objects_sql(files)})"
+            f"SELECT row, {self._fields()} FROM (SELECT row, {self._values()} AS v "
+            f"FROM (SELECT row_number() OVER () AS row, json FROM {read}){where})"
         )
+
+    def records(self, file: str, ctx: RunContext) -> Iterator[tuple[int | None, str]]:
+        """See ``TextInput``; in files of an object a line the rows that are left out count, too."""
+        if self.by_line:
+            return json_lines.lines(file, self.compression)
+        return json_lines.objects(file, self.compression, self.objects_sql([file]), ctx)
+
+    def without_broken(self, ctx: RunContext) -> JsonInput | None:
+        """See ``TextInput``: every file must have an object a line."""
+        return None if self.by_line else json_lines.by_line(self, ctx)
+
+    def _fields(self) -> str:
+        return ", ".join(f"v[{at + 1}] AS c{at}" for at in range(len(self.names)))
+
+    def _values(self) -> str:
+        paths = ", ".join(text(pointer(name)) for name in self.names)
+        return f"json_extract_string(json, [{paths}])"
 
     def explain(self, error: Exception) -> LDPError | None:
         """The error of a broken file."""

@@ -21,10 +21,17 @@ class Standing:
     Attributes:
         sql: A SELECT of them over ``Batch.con``, in the columns and types of the batch.
         snapshot: The snapshot of the table that they are of; None where it has none.
+        ordered_sql: The same rows with one more column ``__row`` (BIGINT): a number for each that stays the
+            same from read to read, and says nothing else.
+        window_sql: Those of them that are in the window of the run; None where it has none that rows show.
+        window_ordered_sql: The same with ``__row``.
     """
 
     sql: str
     snapshot: int | None
+    ordered_sql: str = ""
+    window_sql: str | None = None
+    window_ordered_sql: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,8 @@ class Batch:
         on_failure: What a failure does in this run, above what configs and rules say; None leaves it to them.
         placed_sql: The rows of ``sql`` with two more columns that name each row: ``__file`` (VARCHAR) and
             ``__pos`` (BIGINT, no order of the input); empty where rows cannot be put aside.
-        standing: The rows of the target that would stand beside these; None where the target is a file.
+        standing: The rows of the target that would stand beside these; None where there is no target to look
+            into.
     """
 
     con: DuckDBPyConnection

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ldp_core.spi.gates import Standing
+    from ldp_core.spi.run import Keyed
 
 
 class Extract(Protocol):
@@ -37,7 +40,7 @@ class Extract(Protocol):
     def rejects(self) -> str | None:
         """A SELECT of the rows of the source that ``sql`` leaves out, to be put aside; None for none.
 
-        Its columns are some of those of the quarantine table (``ldp_core.quarantine.columns``): at least
+        Its columns are some of those of the quarantine table (``ldp_core.tables.quarantine``): at least
         ``_ldp_reason``, and for rows that could not be read ``_ldp_file``, ``_ldp_line`` and ``_ldp_raw``.
         """
 
@@ -112,6 +115,8 @@ class Staged:
         ordered_sql: The same with ``__row`` (see ``Batch``).
         losses: The full, counted loss report.
         state: The target's own.
+        placed_sql: See ``Batch``.
+        quarantined: Rows of ``rows_in`` that were put aside.
     """
 
     rows: int
@@ -122,6 +127,13 @@ class Staged:
     ordered_sql: str
     losses: tuple[Loss, ...] = ()
     state: Any = None
+    placed_sql: str = ""
+    quarantined: int = 0
+
+    @property
+    def deduplicated(self) -> int:
+        """Rows that ``dedupe`` dropped."""
+        return self.rows_in - self.rows - self.quarantined
 
 
 @dataclass(frozen=True)
@@ -137,6 +149,7 @@ class WriteResult:
         snapshot_id: The snapshot that main points at; None for files.
         rows_unchanged: Upsert: rows that were there already, equal in every column.
         rows_deduplicated: Rows that ``dedupe`` dropped.
+        rows_quarantined: Rows that were put into quarantine.
         files: Data files added.
         bytes: Their size.
         losses: The loss report.
@@ -151,6 +164,7 @@ class WriteResult:
     snapshot_id: int | None
     rows_unchanged: int = 0
     rows_deduplicated: int = 0
+    rows_quarantined: int = 0
     files: int = 0
     bytes: int = 0
     losses: tuple[Loss, ...] = ()
@@ -197,8 +211,38 @@ class TargetSession(Protocol):
     def stage(self, resolved: Resolved) -> Staged:
         """Write the rows where nobody sees them, in one bounded pass."""
 
-    def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
-        """Make them visible in one step. ``summary`` goes into the snapshot."""
+    def without(self, staged: Staged, table: str) -> Staged:
+        """Take rows out of what was staged.
+
+        Args:
+            staged: The rows.
+            table: A table on the run's connection that names them by ``__file`` and ``__pos``, each once.
+        """
+
+    def begin_batch(self, keyed: Keyed) -> str:
+        """Publish under the key of a run that puts rows aside.
+
+        Returns:
+            The name of its batch in the quarantine table: the snapshot that the publish will make.
+        """
+
+    def standing(self, staged: Staged) -> Standing:
+        """The rows of the target that a publish would leave beside those that were staged."""
+
+    def publish(
+        self,
+        staged: Staged,
+        summary: Mapping[str, str],
+        again: Callable[[Callable[[], Standing]], None] | None = None,
+    ) -> WriteResult:
+        """Make them visible in one step.
+
+        Args:
+            staged: The rows.
+            summary: Goes into the snapshot.
+            again: Called before a commit on another state of the target than ``standing`` told of last, with
+                what tells of this one; what it raises ends the publish.
+        """
 
     def keep(self, staged: Staged, summary: Mapping[str, str]) -> str | None:
         """Keep rows that a gate blocked where they can be looked at: the branch, or None."""

@@ -149,6 +149,7 @@ def plan_scan(
     *,
     snapshot_id: int | None = None,
     keep: Callable[[DataFile], bool] | None = None,
+    added: bool = False,
 ) -> Scan:
     """Plan a read from the manifests of a snapshot.
 
@@ -158,13 +159,14 @@ def plan_scan(
         snapshot_id: The snapshot; None is the current one, read in the current schema, else the schema is the
             one that the snapshot was written with.
         keep: Asked once for each data file; of a file that it leaves out nothing is opened.
+        added: Only the files that the snapshot itself added; the manifests of others are not opened.
 
     Raises:
         SnapshotNotFound: The table has no such snapshot.
     """
     from ldp_core.tables.scan_plan import plan
 
-    return plan(metadata, io, snapshot_id, keep)
+    return plan(metadata, io, snapshot_id, keep, added)
 
 
 def scan_sql(

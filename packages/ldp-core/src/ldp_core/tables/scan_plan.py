@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestEntryStatus
 from pyiceberg.typedef import Record
 
 from ldp_core.errors import SnapshotNotFound
@@ -34,6 +34,7 @@ def plan(
     io: FileIO,
     snapshot_id: int | None,
     keep: Callable[[DataFile], bool] | None = None,
+    added: bool = False,
 ) -> Scan:
     """See ``ldp_core.tables.scan.plan_scan``."""
     snapshot = metadata.current_snapshot() if snapshot_id is None else metadata.snapshot_by_id(snapshot_id)
@@ -41,7 +42,8 @@ def plan(
         known = ", ".join(str(item.snapshot_id) for item in metadata.snapshots) or "none"
         raise SnapshotNotFound(f"no snapshot {snapshot_id}; known snapshots: {known}")
     schema = _schema(metadata, None if snapshot_id is None or snapshot is None else snapshot.schema_id)
-    entries = [] if snapshot is None else _entries(snapshot.manifests(io), io)
+    by = snapshot.snapshot_id if added and snapshot is not None else None
+    entries = [] if snapshot is None else _entries(snapshot.manifests(io), io, by)
     data = [entry for entry in entries if entry.data_file.content == DataFileContent.DATA]
     data = [entry for entry in data if keep is None or keep(entry.data_file)]
     deletes = [entry for entry in entries if entry.data_file.content != DataFileContent.DATA]
@@ -66,7 +68,12 @@ def _schema(metadata: TableMetadata, schema_id: int | None) -> dict[str, Any]:
     return body
 
 
-def _entries(manifests: Iterable[Any], io: FileIO) -> list[ManifestEntry]:
+def _entries(manifests: Iterable[Any], io: FileIO, added_by: int | None = None) -> list[ManifestEntry]:
+    """The live entries, or those among them that one snapshot added."""
+    if added_by is not None:
+        new = [item for item in manifests if item.added_snapshot_id == added_by and item.has_added_files()]
+        listed = (entry for item in new for entry in item.fetch_manifest_entry(io, discard_deleted=True))
+        return [entry for entry in listed if entry.status == ManifestEntryStatus.ADDED]
     live = [item for item in manifests if item.has_added_files() or item.has_existing_files()]
     if len(live) < 2:
         return [entry for item in live for entry in item.fetch_manifest_entry(io, discard_deleted=True)]

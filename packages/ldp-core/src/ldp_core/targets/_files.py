@@ -15,7 +15,8 @@ from ldp_core import fs
 from ldp_core._duck import text
 from ldp_core.errors import ConfigError, NoData, Problem
 from ldp_core.shape import Key, Shape, Text
-from ldp_core.spi import Resolved, RunContext, Spec, Staged, TargetInfo, TargetSession, WriteResult
+from ldp_core.spi import Keyed, Resolved, RunContext, Spec, Staged, TargetInfo, TargetSession, WriteResult
+from ldp_core.spi.gates import Standing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +29,7 @@ MODE = Key(
     "A file is replaced whole.",
     default="overwrite",
 )
+NO_QUARANTINE = "rows cannot be put into quarantine beside the file {}: quarantine is a table"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -128,7 +130,17 @@ class FileSession:
         )
         return Staged(rows, rows, 1, staged.stat().st_size, sql, ordered, (), staged)
 
-    def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
+    def standing(self, staged: Staged) -> Standing:
+        """Nothing: the file is replaced whole."""
+        none = "SELECT * FROM ({}) AS s WHERE false"
+        return Standing(none.format(staged.sql), None, none.format(staged.ordered_sql))
+
+    def publish(
+        self,
+        staged: Staged,
+        summary: Mapping[str, str],
+        again: Callable[[Callable[[], Standing]], None] | None = None,
+    ) -> WriteResult:
         """Put the file in its place in one step.
 
         Raises:
@@ -161,6 +173,22 @@ class FileSession:
             bytes=size,
             losses=staged.losses,
         )
+
+    def without(self, staged: Staged, table: str) -> Staged:
+        """Files have no table beside them that would keep the rows.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(NO_QUARANTINE.format(self.path), hint="use an ICEBERG target, or on_failure: fail")
+
+    def begin_batch(self, keyed: Keyed) -> str:
+        """As ``without``.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(NO_QUARANTINE.format(self.path), hint="use an ICEBERG target")
 
     def keep(self, staged: Staged, summary: Mapping[str, str]) -> str | None:
         """Files have no place for rows that nobody may read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from ldp_core.targets import upsert
 from ldp_core.targets.iceberg import columns_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ldp_core.tables.fit import Fitted
     from ldp_core.targets._changes import Plan
 
@@ -60,14 +63,21 @@ def spill_upsert(
         source = _rows(path)
     else:
         upsert.refuse_duplicates(ctx.con, source, keys, table)
-    columns = ", ".join(ident(name) for name in fitted.schema.names)
-    return Staged(
+    staged = Staged(rows, rows_in, files=1, bytes=0, sql="", ordered_sql="", losses=losses)
+    return over(staged, path, rows, fitted.schema, row)
+
+
+def over(staged: Staged, path: Path, rows: int, schema: pa.Schema, row: str) -> Staged:
+    """A staged batch whose rows are in a spill, numbered in its column ``row``."""
+    columns, source = ", ".join(ident(name) for name in schema.names), _rows(path)
+    named = {name.casefold() for name in schema.names} & {"__file", "__pos"}
+    places = f"SELECT {columns}, 'batch' AS __file, {ident(row)} AS __pos FROM ({source}) AS b"
+    return replace(
+        staged,
         rows=rows,
-        rows_in=rows_in,
-        files=1,
         bytes=path.stat().st_size,
         sql=f"SELECT {columns} FROM ({source}) AS b",
         ordered_sql=f"SELECT {columns}, {ident(row)} AS __row FROM ({source}) AS b",
-        losses=losses,
         state=path,
+        placed_sql="" if named else places,
     )

@@ -20,7 +20,7 @@ from ldp_core.commit.retry import APPEND, RECOMPUTE
 from ldp_core.commit.stage import Stage
 from ldp_core.commit.summaries import KEY
 from ldp_core.errors import DriftError, NoData, TableChanged, TableNotFound
-from ldp_core.spi import Keyed, Loss, Resolved, RunContext, Spec, Staged, WriteResult
+from ldp_core.spi import Keyed, Loss, Resolved, RunContext, Spec, Staged, Standing, WriteResult
 from ldp_core.tables.fit import Fitted, fit
 from ldp_core.tables.partition import build_spec, described, parse
 from ldp_core.tables.schema import NAME_MAPPING, new_schema
@@ -33,8 +33,10 @@ from ldp_core.targets._changes import Plan, append, overwrite, upserted
 from ldp_core.targets._drift import explained
 from ldp_core.targets._reconcile import prove
 from ldp_core.targets._register import name_mapping, register
-from ldp_core.targets._rows import empty_sql, parquet_sql
+from ldp_core.targets._rows import empty_sql, parquet_sql, placed_sql
 from ldp_core.targets._spill import kept, spill_upsert
+from ldp_core.targets._split import split_files, split_spill
+from ldp_core.targets._standing import Beside, head_of
 from ldp_core.targets._window import Replaced, WindowOverwrite, check_columns, check_rows
 from ldp_core.targets.iceberg import columns_of, live_rows
 
@@ -64,6 +66,7 @@ class IcebergSession:
         self.base = self._fenced(self.place.existing())
         self.stage_: Stage | None = None
         self.plan: Plan | None = None
+        self.judged: int | None = None
         self.window = ctx.keyed if mode == "overwrite" and has_filter(ctx.keyed) else None
         self.docs: Mapping[str, Any] = {}
         self.allow: Collection[str] = ()
@@ -167,12 +170,43 @@ class IcebergSession:
             ordered_sql=ordered if paths else empty_sql(fitted.schema, ("__row", "BIGINT")),
             losses=losses,
             state=written,
+            placed_sql=placed_sql(self.ctx.con, paths, fitted.schema, plan.layout.io_properties),
         )
         if self.window is not None:
             check_rows(plan, staged, self.window)
         return staged
 
-    def publish(self, staged: Staged, summary: Mapping[str, str]) -> WriteResult:
+    def without(self, staged: Staged, table: str) -> Staged:
+        """The staged rows without those that a table names by ``__file`` and ``__pos``.
+
+        Raises:
+            Unreconciled: What was written again does not hold the rows that stay.
+        """
+        assert self.plan is not None
+        assert self.stage_ is not None
+        if self.mode == "upsert":
+            return split_spill(self.ctx, self.plan.fitted.schema, staged, table)
+        return split_files(self.plan, staged, table, self.stage_.folder)
+
+    def begin_batch(self, keyed: Keyed) -> str:
+        """Publish under the key of a run that puts rows aside; the snapshot that the publish will make."""
+        assert self.stage_ is not None
+        self.ctx = replace(self.ctx, keyed=keyed)
+        if self.plan is not None:
+            self.plan = replace(self.plan, ctx=self.ctx)
+        return str(self.stage_.snapshot_id)
+
+    def standing(self, staged: Staged) -> Standing:
+        """The rows of the table that a publish of the staged ones would leave beside them."""
+        assert self.plan is not None
+        return self._beside(self.plan, self.plan.base, staged)
+
+    def publish(
+        self,
+        staged: Staged,
+        summary: Mapping[str, str],
+        again: Callable[[Callable[[], Standing]], None] | None = None,
+    ) -> WriteResult:
         """Commit the staged rows in one step.
 
         Raises:
@@ -181,7 +215,7 @@ class IcebergSession:
             CommitConflict: All races were lost, or the table was dropped or replaced.
             Unreconciled: The counts do not add up; nothing is committed.
         """
-        if not staged.rows and not (self.ctx.keyed and self.ctx.keyed.empty):
+        if not staged.rows and not staged.quarantined and not (self.ctx.keyed and self.ctx.keyed.empty):
             raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
         assert self.plan is not None
         assert self.stage_ is not None
@@ -193,6 +227,8 @@ class IcebergSession:
         def build(fresh: Base) -> Change:
             before[:] = [fresh]
             change = changed(fresh)
+            if again is not None and self._stands_on(fresh):
+                again(lambda: self._beside(plan, fresh, staged))
             prove({**summary, **change.summary}, self.place.label)
             return change
 
@@ -236,6 +272,16 @@ class IcebergSession:
             return None
         self.stage_ = None
         return done.change.branch
+
+    def _beside(self, plan: Plan, base: Base, staged: Staged) -> Standing:
+        self.judged = head_of(base)
+        schema, keyed = plan.fitted.schema, plan.ctx.keyed
+        return Beside(plan.ctx.con, schema, self.mode, keyed, self.keys, staged.sql).of(base)
+
+    def _stands_on(self, fresh: Base) -> bool:
+        """Whether other rows may stand beside the batch than those that were told of last."""
+        replaces_all = self.mode == "overwrite" and self.window is None
+        return not replaces_all and head_of(fresh) != self.judged
 
     def _changer(self, plan: Plan, staged: Staged, folder: str) -> Callable[[Base], Change]:
         """What builds the change of this load on a table."""
@@ -281,7 +327,8 @@ class IcebergSession:
             rows_after=after,
             snapshot_id=snapshot_id,
             rows_unchanged=counts.unchanged if counts else 0,
-            rows_deduplicated=staged.rows_in - staged.rows,
+            rows_deduplicated=staged.deduplicated,
+            rows_quarantined=staged.quarantined,
             files=len(change.added),
             bytes=sum(file.file_size_in_bytes for file in change.added),
             losses=staged.losses,

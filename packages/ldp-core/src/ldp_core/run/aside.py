@@ -1,0 +1,113 @@
+"""Rows that gates or the source put aside go into quarantine; the others are published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ldp_core._duck import ident, text
+from ldp_core.errors import DataQualityError
+from ldp_core.plan.stages import Plan
+from ldp_core.spi import Apart, Extract, Keyed, Resolved, RunContext, Staged, TargetSession, Verdict
+from ldp_core.tables import quarantine as q
+
+if TYPE_CHECKING:
+    from ldp_core.spi import PreparedGate
+
+MAX_SHARE = 0.1
+"""The share of the rows that may be put aside where no gate says."""
+_REJECTS = "ldp_rejects"
+_ASIDE = "ldp_aside"
+
+
+def rejected(ctx: RunContext, extract: Extract) -> int:
+    """Gather the rows that the source leaves out; how many."""
+    if extract.rejects is None:
+        return 0
+    ctx.con.execute(f"CREATE OR REPLACE TEMP TABLE {_REJECTS} AS {extract.rejects}")
+    return int(ctx.con.execute(f"SELECT count(*) FROM {_REJECTS}").fetchall()[0][0])
+
+
+def limit(prepared: Iterable[tuple[str, PreparedGate]]) -> float:
+    """The share of the rows that may be put aside."""
+    return min((gate.max_share for _, gate in prepared), default=MAX_SHARE)
+
+
+def refuse_share(verdicts: Mapping[str, Verdict], staged: Staged, rejects: int, most: float) -> None:
+    """Stop a run that would put too many rows aside.
+
+    Raises:
+        DataQualityError: It would.
+    """
+    aside = rejects + sum(verdict.apart.rows for verdict in verdicts.values() if verdict.apart)
+    rows = staged.rows_in + rejects
+    if aside and aside > most * rows:
+        report = next((verdict.report for verdict in verdicts.values() if verdict.apart), None)
+        share = f"{aside} of {rows} rows ({100 * aside / rows:.3g}%)"
+        told = f"{share} would go into quarantine, more than max_share {100 * most:.3g}%"
+        raise DataQualityError("\n".join([told, *([report.summary()] if report else [])]), report)
+
+
+def put_aside(
+    plan: Plan,
+    ctx: RunContext,
+    session: TargetSession,
+    resolved: Resolved,
+    staged: Staged,
+    verdicts: Mapping[str, Verdict],
+    rejects: int,
+) -> tuple[RunContext, Staged]:
+    """Write the rows of the run's batch, and take them out of what is published.
+
+    A run without a key is recorded under ``run:<run id>``: by that the rows count once it has published.
+
+    Returns:
+        The run with its key, and the rows that stay.
+
+    Raises:
+        LDPError: The quarantine table cannot be written.
+    """
+    from ldp_core.quarantine.write import write
+
+    aparts = [verdict.apart for verdict in verdicts.values() if verdict.apart and verdict.apart.rows]
+    if not aparts and not rejects:
+        return ctx, staged
+    keyed = ctx.keyed or Keyed(plan.identifier)
+    if keyed.key is None:
+        keyed = replace(keyed, key=q.run_key(ctx.run_id))
+    ctx = replace(ctx, keyed=keyed)
+    selects = [f"SELECT * FROM {_REJECTS}"] if rejects else []
+    good = staged
+    if aparts:
+        table = _merged(ctx, aparts)
+        selects.append(_lines(resolved.schema.names, staged, aparts, table))
+        good = session.without(staged, table)
+    batch = session.begin_batch(keyed)
+    write(ctx, plan.write.spec, keyed, batch, resolved.schema, selects)
+    return ctx, replace(good, rows_in=good.rows_in + rejects, quarantined=good.quarantined + rejects)
+
+
+def _merged(ctx: RunContext, aparts: Sequence[Apart]) -> str:
+    """One table that names each row once, whatever gates put it aside."""
+    if len(aparts) == 1:
+        return aparts[0].table
+    every = " UNION ALL ".join(f"SELECT __file, __pos, rules, reason FROM {apart.table}" for apart in aparts)
+    ctx.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_ASIDE} AS SELECT __file, __pos, flatten(list(rules)) AS rules, "
+        f"string_agg(reason, '; ') AS reason FROM ({every}) GROUP BY __file, __pos"
+    )
+    return _ASIDE
+
+
+def _lines(columns: Sequence[str], staged: Staged, aparts: Sequence[Apart], table: str) -> str:
+    """The rows with what is wrong with them."""
+    names = next((apart.primary_key for apart in aparts if apart.primary_key), ())
+    known = [name for name in names if name in columns]
+    pairs = ", ".join(f"{text(name)}: p.{ident(name)}" for name in known)
+    key = f"CAST(to_json({{{pairs}}}) AS VARCHAR)" if pairs else "CAST(NULL AS VARCHAR)"
+    listed = ", ".join(f"p.{ident(name)}" for name in columns)
+    return (
+        f"SELECT {listed}, a.rules AS {q.RULES}, a.reason AS {q.REASON}, {key} AS {q.PRIMARY_KEY} "
+        f"FROM ({staged.placed_sql}) AS p JOIN {table} AS a USING (__file, __pos)"
+    )

@@ -1,0 +1,76 @@
+"""Rows that are put aside are taken out of what was staged; only files that hold one are written again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ldp_core._duck import ident
+from ldp_core.spi import RunContext, Staged
+from ldp_core.tables.write import Written
+from ldp_core.targets._reconcile import prove_rewrite
+from ldp_core.targets._rows import parquet_sql, place, placed_sql
+from ldp_core.targets._spill import over, spill
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyiceberg.manifest import DataFile
+
+    from ldp_core.targets._changes import Plan
+
+
+def rest(sql: str, schema: pa.Schema, table: str) -> str:
+    """The rows of a SELECT with ``__file`` and ``__pos`` that a table does not name."""
+    columns = ", ".join(f"p.{ident(name)}" for name in schema.names)
+    return f"SELECT {columns} FROM ({sql}) AS p ANTI JOIN {table} AS a USING (__file, __pos)"
+
+
+def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
+    """The staged files without some rows.
+
+    Args:
+        plan: The load.
+        staged: Its files.
+        table: Names the rows by ``__file`` and ``__pos``.
+        folder: Where new files go. The files that are no longer needed stay until the publish removes them.
+
+    Raises:
+        Unreconciled: The files written again do not hold the rows that stay.
+    """
+    con, schema, io = plan.ctx.con, plan.fitted.schema, plan.layout.io_properties
+    found = con.execute(f"SELECT __file, count(*) FROM {table} GROUP BY __file").fetchall()
+    bad = {str(name): int(count) for name, count in found}
+    written: Written = staged.state
+    whole = [file for file in written.files if not bad.get(place(file.file_path))]
+    mixed = [file for file in written.files if 0 < bad.get(place(file.file_path), 0) < file.record_count]
+    files = list(whole)
+    if mixed:
+        rows = placed_sql(con, _paths(mixed), schema, io)
+        again = plan.write(rest(rows, schema, table), folder)
+        staying = sum(file.record_count - bad[place(file.file_path)] for file in mixed)
+        prove_rewrite(again.files, staying, 0, ".".join(plan.base.identifier))
+        files += again.files
+    size = sum(file.file_size_in_bytes for file in files)
+    kept = Written(tuple(files), sum(file.record_count for file in files), size)
+    return replace(
+        staged,
+        rows=kept.rows,
+        files=len(files),
+        bytes=size,
+        sql=parquet_sql(con, _paths(files), schema, io),
+        state=kept,
+        quarantined=sum(bad.values()),
+    )
+
+
+def split_spill(ctx: RunContext, schema: pa.Schema, staged: Staged, table: str) -> Staged:
+    """The spilled batch of an upsert without some rows; the others keep their numbers."""
+    columns = ", ".join(f"p.{ident(name)}" for name in schema.names)
+    good = f"FROM ({staged.placed_sql}) AS p ANTI JOIN {table} AS a USING (__file, __pos)"
+    path, rows = spill(ctx, f"SELECT {columns}, p.__pos AS __pos {good} ORDER BY p.__pos")
+    return replace(over(staged, path, rows, schema, "__pos"), quarantined=staged.rows - rows)
+
+
+def _paths(files: Iterable[DataFile]) -> list[str]:
+    return [file.file_path for file in files]
