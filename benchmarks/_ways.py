@@ -105,6 +105,24 @@ def group_by_bare(pattern: str, sql: str) -> None:
     print(con.execute(sql).fetchall())
 
 
+def ten_columns(parquet: str, out: str, limit: str = "ALL") -> None:
+    """The first ten columns of a file, and as many rows as wanted."""
+    import duckdb
+    from _data import TYPES
+
+    names = ", ".join(list(TYPES)[:10])
+    rows = "" if limit == "ALL" else f"LIMIT {limit}"
+    duckdb.execute(f"COPY (SELECT {names} FROM '{parquet}' {rows}) TO '{out}' (COMPRESSION zstd)")
+
+
+def summarize(parquet: str) -> None:
+    """What DuckDB itself tells of a file."""
+    import duckdb
+
+    con = duckdb.connect(config={"memory_limit": "400MB"})
+    con.execute(f"SUMMARIZE FROM '{parquet}'").fetchall()
+
+
 def nothing() -> None:
     """Bare Python."""
 

@@ -1,4 +1,4 @@
-"""``python benchmarks/bench.py load|partition|checks|upsert|query|windows|startup|s3|all``: see README.md."""
+"""``python benchmarks/bench.py load|partition|checks|quarantine|...|all``: see README.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-NAMES = ("load", "partition", "checks", "upsert", "query", "windows", "startup", "s3")
+NAMES = (
+    "load",
+    "partition",
+    "checks",
+    "quarantine",
+    "profile",
+    "upsert",
+    "query",
+    "windows",
+    "startup",
+    "s3",
+)
 
 
 def main() -> None:
