@@ -1,4 +1,4 @@
-"""A load that puts rows aside beside a plain load: of one row in a hundred, by one rule of a row and by keys."""
+"""A load that puts rows aside beside a plain load: one in a hundred, by a rule and by keys."""
 
 from __future__ import annotations
 
