@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ldp_quality.contract.diff import ContractDiff, diff
     from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
     from ldp_quality.contract.rules import ContractRule
+    from ldp_quality.contract.what_if import WhatIf, what_if
     from ldp_quality.engine import run_checks
     from ldp_quality.executors.postgres import PostgresTable
     from ldp_quality.executors.stored import FileTable
@@ -64,6 +65,7 @@ __all__ = [
     "SchemaHas",
     "Store",
     "Unique",
+    "WhatIf",
     "checks_from_config",
     "diff",
     "draft_contract",
@@ -71,6 +73,7 @@ __all__ = [
     "profile",
     "rules_from_config",
     "run_checks",
+    "what_if",
 ]
 
 _HOMES = {
@@ -88,6 +91,7 @@ _HOMES = {
     "contract.diff": ("ContractDiff", "diff"),
     "contract.model": ("Contract", "ContractProperty", "ContractTable"),
     "contract.rules": ("ContractRule",),
+    "contract.what_if": ("WhatIf", "what_if"),
     "engine": ("run_checks",),
     "executors.postgres": ("PostgresTable",),
     "executors.stored": ("FileTable",),

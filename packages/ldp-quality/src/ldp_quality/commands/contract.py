@@ -8,9 +8,10 @@ from ldp_core._output import json_option, print_json, say
 from ldp_quality.commands._contract_diff import diff
 from ldp_quality.commands._contract_init import init
 from ldp_quality.commands._contract_try import test
+from ldp_quality.commands._contract_what_if import what_if
 
 
-@click.group(short_help="Draft, check, test and compare data contracts.")
+@click.group(short_help="Draft, check, test, compare and keep data contracts.")
 def contract() -> None:
     """Work with data contracts in the Open Data Contract Standard (ODCS)."""
 
@@ -18,6 +19,7 @@ def contract() -> None:
 contract.add_command(diff)
 contract.add_command(init)
 contract.add_command(test)
+contract.add_command(what_if)
 
 
 @contract.command(short_help="Say what is wrong with a contract, and which of its rules run.")
