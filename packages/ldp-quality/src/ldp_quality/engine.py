@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import ConfigError
 
 from ldp_quality.expr import NONE, Aggregate
-from ldp_quality.grade import NOT_RUN, PASS
+from ldp_quality.grade import FAIL, NOT_RUN, PASS, WARN
 from ldp_quality.instants import moment_ns
 from ldp_quality.plan import CannotEvaluate, Context, Executor, Facts, Plan, Search
 from ldp_quality.result import CheckResult, QualityReport
@@ -128,6 +128,8 @@ def _graded(trial: _Trial) -> CheckResult:
         return replace(result, where=trial.rule.where)
     rows = int(result.metrics.get("row_count") or 0)
     status = grade.status(result.passed, result.failing_rows, rows)
+    if result.status == WARN and status == FAIL:
+        status = WARN  # the check says itself that it is not so bad
     details = f"{result.details}; {grade}" if grade.tolerant and not result.passed else result.details
     return replace(result, passed=status == PASS, status=status, details=details, where=trial.rule.where)
 

@@ -100,10 +100,12 @@ def details_of(result: CheckResult, numbers: Mapping[str, int | float]) -> str:
 
 
 def _of_schema(metrics: Mapping[str, Any]) -> list[str]:
-    missing, wrong = metrics.get("missing_columns"), metrics.get("type_mismatches")
+    wrong = metrics.get("type_mismatches")
     found = []
-    if isinstance(missing, list | tuple) and missing:
-        found.append(f"missing column(s) {', '.join(map(str, missing))}")
+    for word in ("missing", "added"):
+        names = metrics.get(f"{word}_columns")
+        if isinstance(names, list | tuple) and names:
+            found.append(f"{word} column(s) {', '.join(map(str, names))}")
     for name, item in wrong.items() if isinstance(wrong, Mapping) else ():
         if isinstance(item, Mapping) and {"actual", "expected"} <= set(item):
             found.append(f"{name} is {item['actual']}, expected {item['expected']}")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ldp_core.errors import ConfigError
 
 from ldp_quality import kinds
 from ldp_quality.checks.base import Check
+from ldp_quality.checks.drift import Drift, one_of
+from ldp_quality.checks.families import families_of, is_of
 from ldp_quality.kinds import Kind
-from ldp_quality.plan import Context, Facts, Plan
-from ldp_quality.result import CheckResult
+from ldp_quality.plan import Context, Plan
+
+LOGICALLY, BY_FAMILY = "logical", "family"
+DRIFT = Drift()
+COMPARE = (LOGICALLY, BY_FAMILY)
 
 LOGICAL = {
     "string": (kinds.TEXT,),
@@ -44,17 +49,23 @@ class LogicalTypes(Check):
 
     Attributes:
         columns: Column to logical types; none accepts every type.
+        drift: What a column that is missing, was added or is of another type means.
+        compare: ``logical``: a whole number is none with digits after the point, a date is no timestamp.
+            ``family``: only strings, numbers, temporal values and booleans are told apart.
         name: See ``Check``.
 
     Raises:
-        ConfigError: No columns, or an unknown logical type.
+        ConfigError: No columns, an unknown logical type, or another word in ``compare``.
     """
 
     kind: ClassVar[str] = "schema"
     counts_rows: ClassVar[bool] = False
     columns: Mapping[str, tuple[str, ...]]
+    drift: Drift = DRIFT
+    compare: str = LOGICALLY
 
     def __post_init__(self) -> None:
+        one_of(self.compare, "compare", COMPARE)
         if not self.columns:
             raise ConfigError("columns must name at least one column", key="columns")
         for types in self.columns.values():
@@ -75,23 +86,15 @@ class LogicalTypes(Check):
 
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """The schema alone decides."""
-        missing = [name for name in self.columns if name not in columns]
         wrong = {
-            name: {"expected": " or ".join(types), "actual": columns[name].name}
+            name: " or ".join(types)
             for name, types in self.columns.items()
-            if name in columns and types and not any(fits(columns[name], type_) for type_ in types)
+            if name in columns and types and not any(self._fits(columns[name], type_) for type_ in types)
         }
-        found = [
-            *([f"missing column(s) {missing}; the table has {list(columns)}"] if missing else []),
-            *(f"{name} is {item['actual']}, expected {item['expected']}" for name, item in wrong.items()),
-        ]
-        details = "; ".join(found) or f"all {len(self.columns)} column(s) are as expected"
+        return self.drift.find(tuple(self.columns), wrong, columns).judged(self.label)
 
-        def finish(facts: Facts) -> CheckResult:
-            metrics: dict[str, Any] = {"missing_columns": missing, "type_mismatches": wrong}
-            return self.result(facts, not found, details, metrics)
-
-        return Plan(finish)
+    def _fits(self, kind: Kind, type_: str) -> bool:
+        return is_of(kind, families_of(type_)) if self.compare == BY_FAMILY else fits(kind, type_)
 
 
 def fits(kind: Kind, type_: str) -> bool:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ldp_core.errors import ConfigError
 from ldp_core.shape import Key, ListOf, MapOf, OneOf, Shape, Text
 
 from ldp_quality.checks.base import NAME, Check, CheckType, names
+from ldp_quality.checks.drift import GRADES, IGNORE, Drift, one_of
+from ldp_quality.checks.families import families_of, is_of
+from ldp_quality.grade import FAIL
 from ldp_quality.kinds import Kind
-from ldp_quality.plan import Context, Facts, Plan
-from ldp_quality.result import CheckResult
+from ldp_quality.plan import Context, Plan
+
+EXACT, FAMILY = "exact", "family"
+COMPARE = (EXACT, FAMILY)
 
 _SAME = {
     "str": "string",
@@ -48,32 +53,53 @@ _PATTERNS = (
 
 @dataclass(frozen=True)
 class SchemaHas(Check):
-    """The columns are there; given as a mapping, each with exactly its type.
+    """The columns are there; given as a mapping, each with its type.
 
     Attributes:
         columns: A list of names, or name to Arrow type such as ``int64`` or ``timestamp[us, tz=UTC]``.
+        missing: What a missing column means: ``fail``, ``warn`` or ``ignore``.
+        added: What a column means that is not named here.
+        type: What another type means.
+        compare: ``exact``: the very type. ``family``: only what kind of value it is (string, number,
+            temporal, boolean, binary, array, object, map), by the name of a type in Arrow, SQL or a contract.
         name: See ``Check``.
 
     Raises:
-        ConfigError: No columns, or a type that does not exist (nested types are not named here).
+        ConfigError: No columns, a type that does not exist (nested types are not named exactly), or a word
+            that none of the parameters knows.
     """
 
     kind: ClassVar[str] = "schema"
     counts_rows: ClassVar[bool] = False
     columns: Sequence[str] | Mapping[str, str]
+    missing: str = FAIL
+    added: str = IGNORE
+    type: str = FAIL
+    compare: str = EXACT
 
     def __post_init__(self) -> None:
+        one_of(self.compare, "compare", COMPARE)
+        _ = self._drift
         if not isinstance(self.columns, Mapping):
             object.__setattr__(self, "columns", names(self.columns, "columns"))
             return
         if not self.columns:
             raise ConfigError("columns must name at least one column", key="columns")
         for type_ in self.columns.values():
-            if arrow_name(type_) is None:
+            if self.compare == FAMILY:
+                if not isinstance(type_, str) or not families_of(type_):
+                    raise ConfigError(
+                        f"unknown type {type_!r}; use a family (string, number, temporal, boolean, binary, "
+                        "array, object, map), or the name of a type such as 'int64' or 'varchar'",
+                        key="columns",
+                    )
+            elif arrow_name(type_) is None:
+                known = isinstance(type_, str) and families_of(type_)
                 raise ConfigError(
                     f"unknown pyarrow type {type_!r}; use a name such as 'int64', 'double', 'string', "
                     "'bool', 'date32', 'timestamp[us]', 'timestamp[us, tz=UTC]' or 'decimal128(10, 2)'",
                     key="columns",
+                    hint="compare: family compares what kind of value it is" if known else None,
                 )
 
     def __hash__(self) -> int:
@@ -89,25 +115,20 @@ class SchemaHas(Check):
 
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """The schema alone decides."""
-        missing = [name for name in self.columns if name not in columns]
-        wrong = {}
-        if isinstance(self.columns, Mapping):
-            wrong = {
-                name: {"expected": wanted, "actual": columns[name].name}
-                for name, wanted in self.columns.items()
-                if name in columns and arrow_name(wanted) != columns[name].name
-            }
-        found = [
-            *([f"missing column(s) {missing}; the table has {list(columns)}"] if missing else []),
-            *(f"{name} is {item['actual']}, expected {item['expected']}" for name, item in wrong.items()),
-        ]
-        details = "; ".join(found) or f"all {len(self.columns)} column(s) are as expected"
+        types = self.columns if isinstance(self.columns, Mapping) else {}
+        wrong = {
+            name: wanted
+            for name, wanted in types.items()
+            if name in columns and not self._fits(columns[name], wanted)
+        }
+        return self._drift.find(tuple(self.columns), wrong, columns).judged(self.label)
 
-        def finish(facts: Facts) -> CheckResult:
-            metrics: dict[str, Any] = {"missing_columns": missing, "type_mismatches": wrong}
-            return self.result(facts, not found, details, metrics)
+    @property
+    def _drift(self) -> Drift:
+        return Drift(self.missing, self.added, self.type)
 
-        return Plan(finish)
+    def _fits(self, kind: Kind, wanted: str) -> bool:
+        return is_of(kind, families_of(wanted)) if self.compare == FAMILY else arrow_name(wanted) == kind.name
 
 
 def arrow_name(type_: object) -> str | None:
@@ -142,6 +163,20 @@ SCHEMA = CheckType(
                 OneOf((ListOf(Text(), 1), MapOf(Text()))),
                 "Names, or name to Arrow type such as int64, string or timestamp[us].",
                 required=True,
+            ),
+            Key(
+                "missing",
+                Text(choices=GRADES),
+                "What a missing column means: fail, warn or ignore.",
+                default=FAIL,
+            ),
+            Key("added", Text(choices=GRADES), "What a column means that is not named.", default=IGNORE),
+            Key("type", Text(choices=GRADES), "What another type means.", default=FAIL),
+            Key(
+                "compare",
+                Text(choices=COMPARE),
+                "exact: the very type. family: only what kind of value it is, such as number or temporal.",
+                default=EXACT,
             ),
             NAME,
         ),

@@ -9,6 +9,7 @@ from typing import Any
 from ldp_core.errors import ConfigError
 
 from ldp_quality.checks.base import Check
+from ldp_quality.checks.families import physical_family
 from ldp_quality.checks.metric import INVALID, Metric
 from ldp_quality.checks.not_run import NotRun
 from ldp_quality.checks.operators import Operator
@@ -18,7 +19,6 @@ from ldp_quality.checks.unique import Unique
 from ldp_quality.checks.valid import Valid
 from ldp_quality.contract._formats import INTEGERS, SILENT, TEXTS
 from ldp_quality.contract._relations import relation
-from ldp_quality.contract._types import physical_family
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
 from ldp_quality.instants import clock_ns, moment_ns
 

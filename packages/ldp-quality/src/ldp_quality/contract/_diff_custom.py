@@ -9,6 +9,7 @@ from typing import Any
 from ldp_core.config.load import child
 
 from ldp_quality.contract._diff_change import INFORMATIONAL, LOOSENING, TIGHTENING, Change
+from ldp_quality.contract._diff_drift import drift
 from ldp_quality.contract._diff_match import ABSENT, CONTENT, by
 from ldp_quality.contract._diff_walk import Differ, fields, judged, members, nothing, plain, promise, told
 from ldp_quality.contract._extras import severity_of
@@ -124,6 +125,7 @@ _KNOWN: dict[str, Differ] = {
     "onfail": _policy,
     "maxshare": _cap,
     "scope": promise,
+    "schemadrift": drift,
 }
 
 

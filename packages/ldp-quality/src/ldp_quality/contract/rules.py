@@ -12,6 +12,7 @@ from ldp_quality.checks.base import Check
 from ldp_quality.checks.logical import LogicalTypes
 from ldp_quality.checks.not_run import NotRun
 from ldp_quality.contract import _columns, _custom, _sla
+from ldp_quality.contract._drift import drift
 from ldp_quality.contract._extras import Extras, extras, merged, severity_of
 from ldp_quality.contract._library import CannotRun, library
 from ldp_quality.contract._query import PLACES, query
@@ -89,7 +90,9 @@ class _Mapper:
         )
         types = types_of(table)
         if types:
-            yield from self._derived(LogicalTypes(types), table, table.origin.key, outer)
+            means, compare, problems = drift(table.values.get("customProperties"), table.origin.key)
+            self.problems += problems
+            yield from self._derived(LogicalTypes(types, means, compare), table, table.origin.key, outer)
         for derived in _columns.of_table(table, self._contract):
             yield from self._derived(derived.check, table, f"{table.origin.key}.{derived.key}", outer)
         for column in table.properties:
