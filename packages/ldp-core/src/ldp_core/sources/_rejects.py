@@ -1,4 +1,4 @@
-"""Rows of text that a source puts aside: where they stand, what is written there, and why they cannot be read.
+"""Rows of text that a source puts aside: where they stand, what they say, and why they cannot be read.
 
 They are written to Parquet in the run's scratch folder, so that their number does not matter.
 """
@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ldp_core._duck import text
 from ldp_core.errors import SourceError
+from ldp_core.tables.quarantine import FILE, LINE, RAW, REASON, RULES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ldp_core.spi import RunContext
-
-FILE, LINE, RAW, RULES, REASON = "_ldp_file", "_ldp_line", "_ldp_raw", "_ldp_rules", "_ldp_reason"
-"""Columns of the quarantine table (``ldp_core.quarantine.columns``) that tell of such a row."""
 
 CAST, MISSING, BROKEN = "cast", "not_null", "parse"
 """The rules that a row may break: a type, NOT NULL, the format of the file."""
@@ -67,7 +65,10 @@ def write(rejects: Iterable[Reject], ctx: RunContext) -> str | None:
     wanted, rows = schema(), 0
     with pq.ParquetWriter(path, wanted) as out:
         for batch in _batches(rejects):
-            columns = [pa.array(values, field.type) for values, field in zip(zip(*batch), wanted, strict=True)]
+            columns = [
+                pa.array(values, field.type)
+                for values, field in zip(zip(*batch, strict=True), wanted, strict=True)
+            ]
             out.write_batch(pa.record_batch(columns, schema=wanted))
             rows += len(batch)
     return str(path) if rows else None
@@ -99,7 +100,9 @@ def matched(
     found = Path(ctx.scratch, f"bad-{next(_numbers)}.parquet")
     ctx.con.execute(f"COPY ({bad_sql}) TO {text(str(found))} (FORMAT parquet)")
     with pq.ParquetFile(found) as bad:
-        rows = (row for batch in bad.iter_batches(_BATCH) for row in zip(*batch.to_pydict().values()))
+        rows = (
+            row for batch in bad.iter_batches(_BATCH) for row in zip(*batch.to_pydict().values(), strict=True)
+        )
         wanted = next(rows, None)
         number = 0
         for number, (line, raw) in enumerate(records, 1):

@@ -47,6 +47,10 @@ class TextInput(Protocol):
         """``text_sql`` of one file with ``row``, the number of the row among those of ``records``, from 1."""
         ...
 
+    def count_sql(self, file: str) -> str:
+        """A SELECT of how many rows ``records`` must give."""
+        ...
+
     def records(self, file: str, ctx: RunContext) -> Iterator[tuple[int | None, str]]:
         """The line and the text of each row of a file, in order, as they stand there."""
         ...

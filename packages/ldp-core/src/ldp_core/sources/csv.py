@@ -54,6 +54,14 @@ FILES = Shape(
     doc="How several files make one table.",
 )
 
+ON_BAD_ROWS = Key(
+    "on_bad_rows",
+    Text(choices=("error", "quarantine")),
+    "What a row that cannot be read does: it stops the load, or it is put aside.",
+    default="error",
+)
+"""What sources of text do with rows that break their format or the type of a column."""
+
 SHAPE = Shape(
     doc="CSV files: one, a glob or a folder, plain or compressed, local or in an object store.",
     keys=(
@@ -84,12 +92,7 @@ SHAPE = Shape(
             default="auto",
         ),
         Key("columns", MapOf(OneOf((Text(), COLUMN))), "Types of columns on the first load, by name."),
-        Key(
-            "on_bad_rows",
-            Text(choices=("error",)),
-            "What a broken row does: it is one clear error.",
-            default="error",
-        ),
+        ON_BAD_ROWS,
         Key("files", FILES, "How several files make one table."),
     ),
 )

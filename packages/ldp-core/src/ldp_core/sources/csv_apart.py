@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ldp_core._duck import ident, text
-from ldp_core.errors import DriftError
+from ldp_core._duck import text
 from ldp_core.sources import _rejects
 from ldp_core.sources.csv_guard import fits, guarded
-from ldp_core.tables.window_rows import condition, has_filter
+from ldp_core.tables.window_rows import bounds, has_filter
 
 if TYPE_CHECKING:
-    from ldp_core.sources.csv_extract import Column, CsvExtract
+    from ldp_core.sources.csv_extract import CsvExtract
     from ldp_core.spi import RunContext
 
 _SHOWN = 80
 
 
-def window_at(columns: tuple[Column, ...], ctx: RunContext) -> int | None:
+def window_at(names: Sequence[str], ctx: RunContext) -> int | None:
     """The position of the column that selects the rows of a window, or None."""
     if ctx.keyed is None or not has_filter(ctx.keyed):
         return None
-    names = [column.name for column in columns]
     return names.index(str(ctx.keyed.column)) if ctx.keyed.column in names else None
+
+
+def may_split(ctx: RunContext) -> bool:
+    """Whether rows that cannot be split may be put aside: no window asks which of them are its own."""
+    return not has_filter(ctx.keyed)
 
 
 def faults(extract: CsvExtract) -> dict[int, list[tuple[str, str, str]]]:
     """What may be wrong with a row: by column the rule, a condition that is true for it, and what it says.
 
-    A row whose window column cannot be read belongs to no window, so that is no fault that could be put aside.
+    A row whose window column cannot be read belongs to no window: that is no fault to be put aside.
     """
     found: dict[int, list[tuple[str, str, str]]] = {}
-    window = window_at(extract.columns, extract.ctx)
+    window = window_at(extract.source.names, extract.ctx)
     for at, column in enumerate(extract.columns):
         if at == window or not column.fixed or column.layout:
             continue
@@ -42,9 +45,7 @@ def faults(extract: CsvExtract) -> dict[int, list[tuple[str, str, str]]]:
             test = f"({x} IS NOT NULL AND NOT {fits(column.cast, x)})"
             found.setdefault(at, []).append((_rejects.CAST, test, shown))
         if column.name in extract.required:
-            found.setdefault(at, []).append(
-                (_rejects.MISSING, f"{x} IS NULL", f"{name} || ' has no value'")
-            )
+            found.setdefault(at, []).append((_rejects.MISSING, f"{x} IS NULL", f"{name} || ' has no value'"))
     return found
 
 
@@ -75,11 +76,9 @@ def _rejects_of(extract: CsvExtract, file: str) -> Iterator[_rejects.Reject]:
     source, con = extract.source, extract.ctx.con
     numbered = source.numbered_sql(file)
     where = f"{bad(extract)} AND {_mine(extract)}"
-    total, some = con.execute(
-        f"SELECT max(row), count(*) FILTER ({where}) FROM ({numbered})"
-    ).fetchall()[0]
-    if not some:
+    if not con.execute(f"SELECT count(*) FROM ({numbered}) WHERE {where}").fetchall()[0][0]:
         return
+    total = int(con.execute(source.count_sql(file)).fetchall()[0][0])
     every = [item for items in faults(extract).values() for item in items]
     kinds = dict.fromkeys(rule for rule, _, _ in every)
     rules = [
@@ -92,17 +91,17 @@ def _rejects_of(extract: CsvExtract, file: str) -> Iterator[_rejects.Reject]:
         f"concat_ws('; ', {reasons}) AS reason FROM ({numbered}) WHERE {where}"
     )
     yield from _rejects.matched(
-        sql, source.records(file, extract.ctx), int(total), source.shown[file], extract.ctx
+        sql, source.records(file, extract.ctx), total, source.shown[file], extract.ctx
     )
 
 
 def _mine(extract: CsvExtract) -> str:
     """The condition that a row is of the run's window."""
-    at, keyed = window_at(extract.columns, extract.ctx), extract.ctx.keyed
+    at, keyed = window_at(extract.source.names, extract.ctx), extract.ctx.keyed
     if at is None or keyed is None:
         return "true"
     column = extract.columns[at]
     if column.cast.kind == "unknown":
         return f"c{at} IS NOT NULL"
     value = guarded(column.cast, f"c{at}", at)
-    return condition(keyed, extract.schema).replace(ident(column.name), value)
+    return bounds(keyed, extract.schema).holds(value)

@@ -125,8 +125,15 @@ class Head:
         return iter(lines if self.whole or len(lines) < 2 else lines[:-1])
 
 
-def read_head(file: str, dialect: Dialect, *, name: str, size: int = _HEAD) -> Head:
+def read_head(file: str, dialect: Dialect, *, name: str, size: int = _HEAD, lenient: bool = False) -> Head:
     """Decode the first lines of a file.
+
+    Args:
+        file: Its name.
+        dialect: How it is written, as far as that is declared.
+        name: The file, for messages.
+        size: Bytes to read.
+        lenient: Bytes that are no UTF-8 are read as U+FFFD.
 
     Raises:
         SourceError: It is empty, cannot be decompressed, or is not in the encoding.
@@ -140,22 +147,35 @@ def read_head(file: str, dialect: Dialect, *, name: str, size: int = _HEAD) -> H
         if data.startswith(mark):
             raise SourceError(f"is {what}, not text", file=name, hint=hint)
     whole = len(data) <= size
-    text_ = decode(data, dialect.encoding, whole=whole, name=name)
+    text_ = decode(data, dialect.encoding, whole=whole, name=name, lenient=lenient)
     lines = io.StringIO(text_, newline="").readlines()[dialect.skip_rows :]
     body = "".join(lines)
     if not whole and len(lines) < 2 and size < MAX_LINE:
-        return read_head(file, dialect, name=name, size=size * 16)
+        return read_head(file, dialect, name=name, size=size * 16, lenient=lenient)
     if not body.strip():
         raise SourceError("the file is empty: there is not even a header", file=name)
     return Head(body, whole)
 
 
-def decode(data: bytes, encoding: str, *, whole: bool, name: str) -> str:
-    """Bytes to text; a character cut at the end is dropped unless the data is whole."""
+def decode(data: bytes, encoding: str, *, whole: bool, name: str, lenient: bool = False) -> str:
+    """Bytes to text; a character cut at the end is dropped unless the data is whole.
+
+    Args:
+        data: The bytes.
+        encoding: A Python codec.
+        whole: Whether they are the whole file.
+        name: The file, for messages.
+        lenient: What is no UTF-8 becomes U+FFFD.
+
+    Raises:
+        SourceError: They are not in the encoding.
+    """
     import codecs
 
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if plain else encoding)()
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if plain else encoding)(
+        "replace" if lenient and plain else "strict"
+    )
     try:
         found = decoder.decode(data, final=whole)
     except UnicodeDecodeError as error:

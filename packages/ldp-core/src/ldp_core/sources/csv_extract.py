@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ldp_core._duck import ident
-from ldp_core.errors import DriftError
+from ldp_core.errors import DriftError, LDPError, SourceError
 from ldp_core.sources._text import TextInput
+from ldp_core.sources.csv_apart import bad, faults, may_split, rejects_sql, window_at
 from ldp_core.sources.csv_errors import violated_column
-from ldp_core.sources.csv_guard import fits, guarded
+from ldp_core.sources.csv_guard import fits, guarded, value
 from ldp_core.sources.csv_types import Cast
 
 if TYPE_CHECKING:
@@ -51,12 +53,14 @@ class Violation:
         file: Its file, for messages.
         row: Data row in that file, from 1.
         value: The text.
+        readable: The file as the engine opens it.
     """
 
     column: Column
     file: str
     row: int
     value: str
+    readable: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,21 +72,43 @@ class CsvExtract:
         columns: Every column.
         ctx: The run.
         retype: Gives better types for the columns that are not fixed, from the whole input.
+        apart: ``on_bad_rows: quarantine``.
+        sifted: Rows with a value that does not fit are left out. That costs, so it begins with the first one.
+        required: Columns that the table requires a value of.
     """
 
     source: TextInput
     columns: tuple[Column, ...]
     ctx: RunContext
     retype: Callable[[TextInput, tuple[Column, ...], RunContext], tuple[Column, ...]] = field(repr=False)
+    apart: bool = False
+    sifted: bool = False
+    required: frozenset[str] = frozenset()
 
     @cached_property
     def sql(self) -> str:
         """A SELECT of all columns in their types, guards included."""
+        left_out = faults(self) if self.sifted else {}
         fields = ", ".join(
-            f"{guarded(column.cast, f'c{at}', at)} AS {ident(column.name)}"
+            (
+                value(column.cast, f"c{at}")
+                if at in left_out
+                else guarded(column.cast, f"c{at}", at, required=self._required(at))
+            )
+            + f" AS {ident(column.name)}"
             for at, column in enumerate(self.columns)
         )
-        return f"SELECT {fields} FROM ({self.source.text_sql()})"
+        return f"SELECT {fields} FROM {self._text_sql}"
+
+    @property
+    def _text_sql(self) -> str:
+        """The rows that are read, as text."""
+        where = f" WHERE NOT {bad(self)}" if self.sifted else ""
+        return f"({self.source.text_sql()}){where}"
+
+    def _required(self, at: int) -> bool:
+        """Whether the source stops a NULL; the target does where rows are not put aside."""
+        return self.columns[at].name in self.required and at != window_at(self.source.names, self.ctx)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -111,10 +137,23 @@ class CsvExtract:
         """The files."""
         return self.source.files
 
-    @property
+    @cached_property
     def rejects(self) -> str | None:
-        """None: every row is read, or the run ends."""
-        return None
+        """The rows that ``sql`` leaves out; None where none was met, and none may be put aside.
+
+        Raises:
+            DriftError: The window column of one of them cannot be read.
+            SourceError: Their places could not be found.
+        """
+        import duckdb
+
+        if not self.apart:
+            return None
+        try:
+            return rejects_sql(self)
+        except duckdb.Error as error:
+            self.after(error)
+            raise
 
     def losses(self) -> tuple[Loss, ...]:
         """The values of columns with ``loss: allow`` that are not exactly what the text says."""
@@ -127,7 +166,7 @@ class CsvExtract:
             f"count(c{at}) FILTER (NOT {fits(column.cast.with_options(lossy=False), f'c{at}')})"
             for at, column in loose.items()
         )
-        changed = self.ctx.con.execute(f"SELECT {counts} FROM ({self.source.text_sql()})").fetchall()[0]
+        changed = self.ctx.con.execute(f"SELECT {counts} FROM {self._text_sql}").fetchall()[0]
         return tuple(
             Loss(column.name, "cast", "string", column.cast.word, number)
             for column, number in zip(loose.values(), changed, strict=True)
@@ -143,13 +182,45 @@ class CsvExtract:
         """
         at = violated_column(error)
         if at is None:
-            raise self.source.explain(error) or error
+            explained = self.source.explain(error)
+            if explained is None:
+                raise error
+            return replace(self, source=self._split(explained))
         if self.columns[at].fixed and not self.columns[at].layout:
-            raise drift(locate(self, [at]), "") from error
-        columns = self.retype(self.source, self.columns, self.ctx)
-        if columns == self.columns:
+            if at == window_at(self.source.names, self.ctx) and self.apart:
+                raise self._no_window(at) from error
+            if self.sifted or not self.apart:
+                raise drift(locate(self, [at]), "") from error
+            return replace(self, sifted=True)
+        source = self.source
+        try:
+            columns = self.retype(source, self.columns, self.ctx)
+        except SourceError as broken:
+            source = self._split(broken)
+            columns = self.retype(source, self.columns, self.ctx)
+        if columns == self.columns and source is self.source:
             raise error
-        return replace(self, columns=columns)
+        return replace(self, columns=columns, source=source)
+
+    def _split(self, error: LDPError) -> TextInput:
+        """The input without the rows that a parser refuses, where they may be put aside.
+
+        Raises:
+            LDPError: The error, where they may not be, or where it is about something else.
+        """
+        source = self.source.without_broken(self.ctx) if self.apart and may_split(self.ctx) else None
+        if source is None:
+            raise error
+        return source
+
+    def _no_window(self, at: int) -> DriftError:
+        """The error for a row that belongs to no window, so that each window would put it aside again."""
+        found = locate(self, [at])
+        refused = drift(found, ": the row belongs to no window, so it cannot be put aside")
+        if found is not None:
+            places = self.source.records(found.readable, self.ctx)
+            refused.line = next(islice(places, found.row - 1, None), (None, ""))[0]
+        return refused
 
 
 _WAYS = {
@@ -187,12 +258,12 @@ def locate(extract: CsvExtract, columns: list[int]) -> Violation | None:
     marks = ", ".join(f"{test} AS v{at}, c{at}" for at, test in tests.items())
     for file in source.readable:
         rows = extract.ctx.con.execute(
-            f"SELECT * FROM (SELECT row_number() OVER () AS row, {marks} FROM ({source.text_sql([file])})) "
+            f"SELECT * FROM (SELECT row, {marks} FROM ({source.numbered_sql(file)})) "
             f"WHERE {' OR '.join(f'v{at}' for at in columns)} LIMIT 1"
         ).fetchall()
         for row in rows:
             for position, at in enumerate(columns):
                 if row[1 + 2 * position]:
                     value = str(row[2 + 2 * position])
-                    return Violation(extract.columns[at], source.shown[file], int(row[0]), value)
+                    return Violation(extract.columns[at], source.shown[file], int(row[0]), value, file)
     return None

@@ -78,6 +78,11 @@ class Evidence:
         """Candidates that every value fits, the strongest first."""
         return [cast for cast, count in self.fitting.items() if count == self.values] if self.values else []
 
+    def best(self) -> list[Cast]:
+        """Candidates that most values fit, more than none."""
+        most = max(self.fitting.values(), default=0)
+        return [cast for cast, count in self.fitting.items() if count == most] if most else []
+
     def nearly(self) -> Cast | None:
         """The candidate that all but a few odd values fit."""
         best = max(self.fitting, key=lambda cast: self.fitting[cast], default=None)

@@ -74,6 +74,10 @@ class CsvInput:
         """See ``TextInput``."""
         return f"SELECT row_number() OVER () AS row, * FROM ({self.text_sql([file])})"
 
+    def count_sql(self, file: str) -> str:
+        """See ``TextInput``."""
+        return f"SELECT count(*) FROM ({self.text_sql([file])})"
+
     def records(self, file: str, ctx: RunContext) -> Iterator[tuple[int | None, str]]:
         """See ``TextInput``."""
         from ldp_core.sources.csv_clean import rows_of
@@ -107,10 +111,12 @@ def open_input(spec: Spec, ctx: RunContext) -> CsvInput:
     headers: list[tuple[str, str, tuple[str, ...]]] = []
     for at, file in enumerate(files):
         name = _files.shown(file, spec.base_dir)
-        head = read_head(file, declared, name=name)
+        head = read_head(file, declared, name=name, lenient=spec.get("on_bad_rows") == "quarantine")
         if not dialect.delimiter:
             dialect = replace(declared, delimiter=sniff(head, declared))
         names = header_names(head, dialect, name=name)
+        if dialect.header and any("\ufffd" in each for each in names):
+            read_head(file, declared, name=name)  # a header that is not in the encoding is no bad row
         if len(names) == 1 and (blank := _blank_end(file, declared)):
             lines = "line" if blank == 1 else "lines"
             ctx.warn(

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ldp_core.errors import ConfigError, DriftError
+from ldp_core.errors import ConfigError, DriftError, SourceError
 from ldp_core.sources._text import TextInput
+from ldp_core.sources.csv_apart import may_split, window_at
 from ldp_core.sources.csv_extract import Column, CsvExtract, locate
 from ldp_core.sources.csv_infer import (
     Evidence,
@@ -39,6 +40,7 @@ def open_csv(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtrac
 
 def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
     """Type the columns of text: by the table, by what is declared, and the others by their values."""
+    apart = spec.get("on_bad_rows") == "quarantine"
     typing = Typing(
         tuple(
             candidates(
@@ -46,11 +48,29 @@ def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema |
                 date_format=spec.get("date_format"),
                 timestamp_format=spec.get("timestamp_format"),
             )
-        )
+        ),
+        apart,
     )
-    columns = typing.first(source, fixed_casts(spec, source, wanted), ctx)
+    fixed = fixed_casts(spec, source, wanted)
+    try:
+        columns = typing.first(source, fixed, ctx)
+    except SourceError:
+        split = source.without_broken(ctx) if apart and may_split(ctx) else None
+        if split is None:
+            raise
+        source = split
+        columns = typing.first(source, fixed, ctx)
     _tell_unused(spec, columns, ctx)
-    return CsvExtract(source, columns, ctx, typing.again)
+    return CsvExtract(
+        source, columns, ctx, typing.again, apart, required=required(fixed, wanted) if apart else frozenset()
+    )
+
+
+def required(fixed: Mapping[str, Cast], wanted: pa.Schema | None) -> frozenset[str]:
+    """The columns that the table requires a value of."""
+    return frozenset(
+        name for name in fixed if wanted and name in wanted.names and not wanted.field(name).nullable
+    )
 
 
 def fixed_casts(spec: Spec, source: TextInput, wanted: pa.Schema | None) -> dict[str, Cast]:
@@ -110,9 +130,11 @@ class Typing:
 
     Attributes:
         casts: Every type a column may turn out to have, the strongest first.
+        apart: Rows with the few odd values of a column are put aside, so that it keeps its type.
     """
 
     casts: tuple[Cast, ...]
+    apart: bool = False
 
     def first(self, source: CsvInput, fixed: dict[str, Cast], ctx: RunContext) -> tuple[Column, ...]:
         """Types of all columns: from the whole input when it is small, else from a sample of it.
@@ -176,7 +198,8 @@ class Typing:
         holding = evidence.holding()
         if not evidence.values:
             return column if column.fixed else Column(column.name, UNKNOWN)
-        if unclear(holding):
+        near = evidence.nearly()
+        if unclear(holding or (evidence.best() if self.apart and (near or column.fixed) else [])):
             what = "days and months of its dates cannot be told apart"
             if column.fixed:
                 raise DriftError(f"column {column.name}: {what}", hint="for CSV set date_format")
@@ -186,23 +209,37 @@ class Typing:
             return Column(column.name, max(evidence.fitting, key=lambda cast: evidence.fitting[cast]), True)
         if holding:
             return Column(column.name, holding[0])
-        near = evidence.nearly()
         if near is not None:
-            self._tell_odd(source, column, at, evidence, near, ctx)
-        return Column(column.name, TEXT)
+            tell_odd(source, column, at, evidence, near, ctx, apart=self.apart)
+        return Column(column.name, near, True) if near and self.apart else Column(column.name, TEXT)
 
-    def _tell_odd(
-        self, source: TextInput, column: Column, at: int, evidence: Evidence, near: Cast, ctx: RunContext
-    ) -> None:
-        odd = evidence.values - evidence.fitting[near]
-        every = [Column("", TEXT, True)] * len(source.names)
-        every[at] = Column(column.name, near)
-        seen = locate(CsvExtract(source, tuple(every), ctx, self.again), [at])
-        where = f"; the first is row {seen.row} of {seen.file}: {seen.value[:80]!r}" if seen else ""
-        line = f"column {column.name}: {odd} of {evidence.values} values are no {near.word}{where}"
-        if ctx.strict:
-            raise DriftError(line, hint=f"fix them, or declare columns: {{{column.name}: text}}")
-        ctx.warn(f"{line}; loaded as text")
+
+def tell_odd(
+    source: TextInput,
+    column: Column,
+    at: int,
+    evidence: Evidence,
+    near: Cast,
+    ctx: RunContext,
+    *,
+    apart: bool,
+) -> None:
+    """Tell of the few values that are not of the type of all others, and what becomes of them.
+
+    Raises:
+        DriftError: They are an error (``--strict``).
+    """
+    if apart and at == window_at(source.names, ctx):
+        return  # the load stops there: such a row belongs to no window
+    odd = evidence.values - evidence.fitting[near]
+    every = [Column("", TEXT, True)] * len(source.names)
+    every[at] = Column(column.name, near)
+    seen = locate(CsvExtract(source, tuple(every), ctx, lambda source, columns, ctx: columns), [at])
+    where = f"; the first is row {seen.row} of {seen.file}: {seen.value[:80]!r}" if seen else ""
+    line = f"column {column.name}: {odd} of {evidence.values} values are no {near.word}{where}"
+    if ctx.strict:
+        raise DriftError(line, hint=f"fix them, or declare columns: {{{column.name}: text}}")
+    ctx.warn(f"{line}; {'their rows are put aside' if apart else 'loaded as text'}")
 
 
 def _column(name: str, cast: Cast | None) -> Column:

@@ -87,6 +87,11 @@ class JsonInput:
             f"FROM (SELECT row_number() OVER () AS row, json FROM {read}){where})"
         )
 
+    def count_sql(self, file: str) -> str:
+        """See ``TextInput``."""
+        read = self.lines_sql([file]) if self.by_line else self.objects_sql([file])
+        return f"SELECT count(*) FROM {read}"
+
     def records(self, file: str, ctx: RunContext) -> Iterator[tuple[int | None, str]]:
         """See ``TextInput``; in files of an object a line the rows that are left out count, too."""
         if self.by_line:

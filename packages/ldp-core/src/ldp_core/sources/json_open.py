@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import text
-from ldp_core.errors import DriftError, NoData
+from ldp_core.errors import DriftError, NoData, SourceError
+from ldp_core.sources.csv_apart import may_split
 from ldp_core.sources.csv_extract import Column, CsvExtract
 from ldp_core.sources.csv_infer import Evidence, candidates, count_each
-from ldp_core.sources.csv_open import fixed_casts
+from ldp_core.sources.csv_open import fixed_casts, required, tell_odd
 from ldp_core.sources.csv_types import BOOLEAN, DOUBLE, LONG, TEXT, UNKNOWN, Cast, cast_of_arrow, decimal
 from ldp_core.sources.json_input import JsonInput, Seen, look, open_files, pointer
 
@@ -26,8 +27,8 @@ _INNER = {"UBIGINT": "BIGINT", "HUGEINT": "DECIMAL(38,0)", "JSON": "VARCHAR"}
 
 def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
     """Open a JSON source; see ``Source.open``."""
-    source = open_files(spec, ctx)
-    seen = look(source, ctx)
+    apart = spec.get("on_bad_rows") == "quarantine"
+    source, seen = _looked(open_files(spec, ctx), ctx, apart=apart)
     bare = not seen
     if wanted is not None and bare:
         seen += [Seen(column.name, frozenset(), False) for column in wanted if _fillable(column.type)]
@@ -49,15 +50,35 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
         for key in seen
     ]
     options = {
-        at: _options(key) for at, key in enumerate(seen) if key.name not in fixed and columns[at].cast == TEXT
+        at: _options(key, apart=apart)
+        for at, key in enumerate(seen)
+        if key.name not in fixed and columns[at].cast == TEXT
     }
     counted = count_each(ctx.con, source.text_sql(), {at: casts for at, casts in options.items() if casts})
     for at, evidence in counted.items():
-        columns[at] = Column(seen[at].name, _holding(seen[at], evidence, ctx))
-    for key in seen:
-        if key.name not in fixed:
+        columns[at] = _decided(source, seen, at, evidence, ctx, apart=apart)
+    for key, column in zip(seen, columns, strict=True):
+        if not column.fixed:
             _tell_mixed(key, ctx)
-    return CsvExtract(source, tuple(columns), ctx, _settled)
+    return CsvExtract(
+        source,
+        tuple(columns),
+        ctx,
+        _settled,
+        apart,
+        required=required(fixed, wanted) if apart else frozenset(),
+    )
+
+
+def _looked(source: JsonInput, ctx: RunContext, *, apart: bool) -> tuple[JsonInput, list[Seen]]:
+    """The keys of the input, without its broken lines where they may be put aside."""
+    try:
+        return source, look(source, ctx)
+    except SourceError:
+        split = source.without_broken(ctx) if apart and may_split(ctx) else None
+        if split is None:
+            raise
+        return split, look(split, ctx)
 
 
 def _settled(source: Any, columns: tuple[Column, ...], ctx: RunContext) -> tuple[Column, ...]:
@@ -91,25 +112,35 @@ def _nested_type(wanted: pa.Schema | None, name: str) -> pa.DataType | None:
     return found if pa.types.is_nested(found) else None
 
 
-def _options(key: Seen) -> list[Cast]:
-    """The types that values of these kinds may have."""
+def _options(key: Seen, *, apart: bool) -> list[Cast]:
+    """The types that values of these kinds may have; where rows may be put aside, all but a few of them."""
+    numbers = [LONG, decimal(38, 0), DOUBLE.with_options(lenient=True)]
     if key.kinds and key.kinds <= _NUMBERS:
-        return [LONG, decimal(38, 0), DOUBLE.with_options(lenient=True)]
+        return numbers
     if key.kinds == {"BOOLEAN"}:
         return [BOOLEAN]
     if key.kinds == {"VARCHAR"}:
         moments = ("date", "timestamp", "timestamptz")
         return [cast for cast in candidates() if cast.kind in moments and "%" not in (cast.format or "")]
+    if apart:
+        return (numbers if key.kinds & _NUMBERS else []) + ([BOOLEAN] if "BOOLEAN" in key.kinds else [])
     return []
 
 
-def _holding(key: Seen, evidence: Evidence, ctx: RunContext) -> Cast:
-    holding = evidence.holding()
+def _decided(
+    source: JsonInput, seen: list[Seen], at: int, evidence: Evidence, ctx: RunContext, *, apart: bool
+) -> Column:
+    """The type of a column by all its values; with rows put aside, that of all but a few."""
+    key, holding, near = seen[at], evidence.holding(), evidence.nearly()
+    alike = key.kinds <= _NUMBERS or len(key.kinds) == 1
     if holding:
-        return holding[0]
+        return Column(key.name, holding[0] if alike else TEXT)
+    if apart and near is not None and key.kinds != {"VARCHAR"}:
+        tell_odd(source, Column(key.name, TEXT), at, evidence, near, ctx, apart=True)
+        return Column(key.name, near, True)
     if key.kinds <= _NUMBERS:
         _tell(key, "holds numbers that no number type keeps exactly", ctx)
-    return TEXT
+    return Column(key.name, TEXT)
 
 
 def _tell_mixed(key: Seen, ctx: RunContext) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ldp_core.errors import Problem
 from ldp_core.shape import Key, MapOf, OneOf, Shape, Text
 from ldp_core.sources import _files
-from ldp_core.sources.csv import COLUMN, column_problems
+from ldp_core.sources.csv import COLUMN, ON_BAD_ROWS, column_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +26,7 @@ SHAPE = Shape(
             default="auto",
         ),
         Key("columns", MapOf(OneOf((Text(), COLUMN))), "Types of columns on the first load, by name."),
+        ON_BAD_ROWS,
     ),
 )
 
