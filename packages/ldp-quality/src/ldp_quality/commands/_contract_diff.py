@@ -44,7 +44,7 @@ def diff(old: str, new: str, fail_on: str | None, as_json: bool) -> int:
     if as_json:
         print_json(found)
     else:
-        _show(found)
+        show(found)
     reached = found.at_least(fail_on) if fail_on else ()
     if reached:
         note(f"{_count(len(reached))} {fail_on}{'' if fail_on == _CLASSES[0] else ' or worse'}")
@@ -63,7 +63,8 @@ def _read(path: str) -> Document:
     return loaded.document
 
 
-def _show(found: ContractDiff) -> None:
+def show(found: ContractDiff) -> None:
+    """Print what changed, the worst first."""
     versions = [version for version in (found.old_version, found.new_version) if version]
     if len(set(versions)) == 1:
         versions = versions[:1]

@@ -8,6 +8,7 @@ from ldp_core._output import json_option, print_json, say
 from ldp_quality.commands._contract_diff import diff
 from ldp_quality.commands._contract_init import init
 from ldp_quality.commands._contract_try import test
+from ldp_quality.commands._contract_versions import save, show_version, versions
 from ldp_quality.commands._contract_what_if import what_if
 
 
@@ -18,7 +19,10 @@ def contract() -> None:
 
 contract.add_command(diff)
 contract.add_command(init)
+contract.add_command(save)
+contract.add_command(show_version)
 contract.add_command(test)
+contract.add_command(versions)
 contract.add_command(what_if)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,15 @@ _COLUMNS = tuple(item.name for item in fields(ContractVersion))
 
 
 def save(
-    db: Database, contract_id: str, content: str, *, version: str, who: str, saved: datetime, note: str
+    db: Database,
+    contract_id: str,
+    content: str,
+    *,
+    version: str,
+    who: str,
+    saved: datetime,
+    note: str,
+    accept: Callable[[ContractVersion | None], None] | None = None,
 ) -> ContractVersion:
     """Save a contract, unless it says what the last saved version of it says.
 
@@ -32,6 +40,8 @@ def save(
         who: Who saves it.
         saved: When.
         note: Why.
+        accept: Asked about the last version before a new one is saved, while nobody else can save; what it
+            raises ends the save.
 
     Returns:
         The version that was saved, or the last one where nothing changed.
@@ -42,6 +52,8 @@ def save(
         last = read(db, contract_id, limit=1)
         if last and last[0].sha256 == sha256:
             return last[0]
+        if accept is not None:
+            accept(last[0] if last else None)
         number = last[0].number + 1 if last else 1
         made = ContractVersion(contract_id, number, version, content, sha256, who, saved, note)
         values = [getattr(made, name) for name in _COLUMNS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -201,6 +201,7 @@ class Store:
         who: str | None = None,
         saved: datetime | None = None,
         note: str = "",
+        accept: Callable[[ContractVersion | None], None] | None = None,
     ) -> ContractVersion:
         """Save a version of a contract; one that says what the last one says is that one.
 
@@ -211,6 +212,8 @@ class Store:
             who: Who saves it; the user of this process by default.
             saved: When; the present by default.
             note: Why.
+            accept: Asked about the last version before a new one is saved, while nobody else can save; what
+                it raises ends the save.
 
         Raises:
             ConfigError: It cannot be read, or nothing says which contract it is.
@@ -230,6 +233,7 @@ class Store:
             who=who or _user(),
             saved=_aware(saved) or system_clock(),
             note=note,
+            accept=accept,
         )
 
     def contracts(self, contract_id: str | None = None, *, limit: int | None = None) -> list[ContractVersion]:
