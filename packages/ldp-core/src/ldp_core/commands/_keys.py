@@ -44,12 +44,12 @@ class Place:
         Raises:
             TableNotFound: There is no table.
         """
-        from ldp_core.fs import is_local, local_path
-        from ldp_core.tables.view import of_json, of_metadata
+        from ldp_core.fs import is_local
+        from ldp_core.tables.view import of_local, of_metadata
 
         peeked = self.found.metadata()
         if is_local(peeked.location):
-            return of_json(peeked.data, lambda uri: local_path(uri).read_bytes(), _names)
+            return of_local(peeked.data)
         base = self.base()
         return of_metadata(base.metadata, base.io)
 
@@ -175,12 +175,3 @@ def _length(seconds: float) -> str:
 
 def _who(ledger: Ledger, number: int) -> str | None:
     return ledger.who[number].path or None if 0 <= number < len(ledger.who) else None
-
-
-def _names(manifest_list: str) -> frozenset[int]:
-    """The snapshots that added the manifests of a list; asked only where links do not tell."""
-    from pyiceberg.io import load_file_io
-    from pyiceberg.manifest import read_manifest_list
-
-    listed = read_manifest_list(load_file_io({}, manifest_list).new_input(manifest_list))
-    return frozenset(int(manifest.added_snapshot_id or 0) for manifest in listed)

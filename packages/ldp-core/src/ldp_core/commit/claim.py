@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ldp_core.commit.fence import fence_name, older_branches, superseded
@@ -81,6 +82,7 @@ class Claim:
         zone: The zone of its windows.
         overlap: Whether the window may share time with published ones.
         adopt: Whether what another config published under the key counts as this one's.
+        still: Looks at the table before every commit; what it raises ends the publish.
     """
 
     run_id: str
@@ -93,6 +95,7 @@ class Claim:
     zone: str = "UTC"
     overlap: bool = True
     adopt: bool = False
+    still: Callable[[TableView], None] | None = None
 
     @classmethod
     def of(cls, keyed: Keyed, target: str, run_id: str, attempt: int, mode: str) -> Claim:
@@ -111,6 +114,7 @@ class Claim:
             keyed.zone,
             overlap,
             keyed.adopt,
+            keyed.still,
         )
 
     @property
@@ -152,6 +156,8 @@ class Claim:
         found = self.look(view)
         if found is not None:
             raise AlreadyPublished(str(self.key), found.snapshot, head=view.head)
+        if self.still is not None:
+            self.still(view)
         properties = self._recorded(view, point) if self.key is not None else {}
         return Extra(properties, older_branches(view, self.run_id, self.attempt), self._fence(view))
 

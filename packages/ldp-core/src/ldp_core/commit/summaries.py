@@ -14,6 +14,8 @@ KEY = "ldp.idempotency-key"
 WINDOW = "ldp.logical-window"
 RUN = "ldp.run-id"
 ATTEMPT = "ldp.attempt"
+REPLACED = "ldp.replaced"
+"""In an overwrite: whether it replaced the rows of the ``table``, or those of its ``window``."""
 REWRITTEN = "ldp.keys-rewritten"
 """In a snapshot that changes no row: what wrote the ledger, and whose."""
 _PICKED = "source-snapshot-id"
@@ -67,6 +69,13 @@ def _origins(view: TableView, snap: Snap) -> Iterator[Snap]:
 def on_line(view: TableView) -> Iterator[Told]:
     """The keys of main's head and its ancestors, newest first, as far as the metadata goes."""
     return (found for snap in view.ancestors() if (found := told(view, snap)))
+
+
+def picked_from(view: TableView, snapshot: int) -> frozenset[int]:
+    """The snapshots that one is a copy of, by cherry-picks, as far as summaries tell."""
+    start = view.snapshots.get(snapshot)
+    told = [] if start is None else [snap.summary.get(_PICKED, "") for snap in _origins(view, start)]
+    return frozenset(int(text) for text in told if text.isdigit())
 
 
 def aside(view: TableView) -> Iterator[Told]:

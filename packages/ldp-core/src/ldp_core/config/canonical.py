@@ -64,6 +64,16 @@ def idempotency_key(
     return digest(["ldp/v1", "idempotency", identifier, full, *bounds])
 
 
+def requeue_key(key: str, batch: str) -> str:
+    """The key under which the rows of a quarantine batch are published once.
+
+    Args:
+        key: The key under which the batch was put aside.
+        batch: The batch.
+    """
+    return digest(["ldp/v1", "requeue", key, batch])
+
+
 def without_remarks(value: Any) -> Any:
     """Plain data without ``$schema`` and ``x-*`` keys, at any depth; the keys of free maps are data."""
     if isinstance(value, Mapping):

@@ -102,6 +102,7 @@ class Plan:
         file: The config as the user named it.
         docs: ``metadata.docs``, for targets that keep them.
         keyed: The window and the key of the run.
+        max_share: The share of the rows (0 to 1) that may be put aside; None leaves it to the gates.
     """
 
     identifier: str
@@ -115,6 +116,7 @@ class Plan:
     file: str | None = None
     docs: Mapping[str, Any] = field(default_factory=dict)
     keyed: Keyed | None = None
+    max_share: float | None = None
 
     @property
     def route(self) -> str:

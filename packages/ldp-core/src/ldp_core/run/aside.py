@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ldp_core._duck import ident, text
-from ldp_core.errors import DataQualityError
+from ldp_core.errors import CommitUnknown, DataQualityError
 from ldp_core.plan.stages import Plan
-from ldp_core.spi import Apart, Extract, Keyed, Resolved, RunContext, Staged, TargetSession, Verdict
+from ldp_core.spi import (
+    Apart,
+    Extract,
+    Keyed,
+    Resolved,
+    RunContext,
+    Staged,
+    TargetSession,
+    Verdict,
+    WriteResult,
+)
 from ldp_core.tables import quarantine as q
 
 if TYPE_CHECKING:
@@ -29,8 +40,10 @@ def rejected(ctx: RunContext, extract: Extract) -> int:
     return int(ctx.con.execute(f"SELECT count(*) FROM {_REJECTS}").fetchall()[0][0])
 
 
-def limit(prepared: Iterable[tuple[str, PreparedGate]]) -> float:
+def limit(plan: Plan, prepared: Iterable[tuple[str, PreparedGate]]) -> float:
     """The share of the rows that may be put aside."""
+    if plan.max_share is not None:
+        return plan.max_share
     return min((gate.max_share for _, gate in prepared), default=MAX_SHARE)
 
 
@@ -57,22 +70,23 @@ def put_aside(
     staged: Staged,
     verdicts: Mapping[str, Verdict],
     rejects: int,
-) -> tuple[RunContext, Staged]:
+) -> tuple[RunContext, Staged, str | None]:
     """Write the rows of the run's batch, and take them out of what is published.
 
     A run without a key is recorded under ``run:<run id>``: by that the rows count once it has published.
 
     Returns:
-        The run with its key, and the rows that stay.
+        The run with its key, the rows that stay, and the name of the batch.
 
     Raises:
         LDPError: The quarantine table cannot be written.
     """
+    from ldp_core.quarantine.remove import sweep
     from ldp_core.quarantine.write import write
 
     aparts = [verdict.apart for verdict in verdicts.values() if verdict.apart and verdict.apart.rows]
     if not aparts and not rejects:
-        return ctx, staged
+        return ctx, staged, None
     keyed = ctx.keyed or Keyed(plan.identifier)
     if keyed.key is None:
         keyed = replace(keyed, key=q.run_key(ctx.run_id))
@@ -84,8 +98,33 @@ def put_aside(
         selects.append(_lines(resolved.schema.names, staged, aparts, table))
         good = session.without(staged, table)
     batch = session.begin_batch(keyed)
+    sweep(ctx.con, plan.write.spec, ctx.warn)
     write(ctx, plan.write.spec, keyed, batch, resolved.schema, selects)
-    return ctx, replace(good, rows_in=good.rows_in + rejects, quarantined=good.quarantined + rejects)
+    staged = replace(good, rows_in=good.rows_in + rejects, quarantined=good.quarantined + rejects)
+    return ctx, staged, batch
+
+
+@contextmanager
+def dropped_unless_published(plan: Plan, ctx: RunContext, batch: str | None) -> Iterator[None]:
+    """Around the publish: where it fails for sure, the run's batch leaves the quarantine table."""
+    try:
+        yield
+    except CommitUnknown:
+        raise
+    except Exception:
+        if batch is not None:
+            from ldp_core.quarantine.remove import sweep
+
+            sweep(ctx.con, plan.write.spec, ctx.warn, ended=batch)
+        raise
+
+
+def replaced(plan: Plan, ctx: RunContext, wrote: WriteResult) -> None:
+    """After an overwrite: what was put aside of the rows that it replaced leaves the quarantine table."""
+    if plan.write.kind == "ICEBERG" and wrote.mode == "overwrite" and wrote.rows_before != 0:
+        from ldp_core.quarantine.remove import sweep
+
+        sweep(ctx.con, plan.write.spec, ctx.warn)
 
 
 def _merged(ctx: RunContext, aparts: Sequence[Apart]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from dataclasses import dataclass, replace
@@ -16,7 +17,14 @@ from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
 from ldp_core.plan.stages import Plan
 from ldp_core.run import gates
-from ldp_core.run.aside import limit, put_aside, refuse_share, rejected
+from ldp_core.run.aside import (
+    dropped_unless_published,
+    limit,
+    put_aside,
+    refuse_share,
+    rejected,
+    replaced,
+)
 from ldp_core.run.context import Lines, RunOptions, open_context
 from ldp_core.run.extract import each_round, in_words, open_source, stamps
 from ldp_core.run.nothing import nothing, untyped
@@ -209,8 +217,8 @@ def _load_once(
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
-        refuse_share(verdicts, staged, rejects, limit(prepared))
-        ctx, staged = put_aside(plan, ctx, session, resolved, staged, verdicts, rejects)
+        refuse_share(verdicts, staged, rejects, limit(plan, prepared))
+        ctx, staged, aside = put_aside(plan, ctx, session, resolved, staged, verdicts, rejects)
         if staged.rows == 0 and not staged.quarantined:
             new = plan.write.kind == "ICEBERG" and session.wanted is None
             no_types = new and not read and bool(untyped(extract))
@@ -221,7 +229,8 @@ def _load_once(
         good = _batch(ctx, resolved, staged, kept, session)
         again = gates.again(prepared, verdicts, good, observer.evaluated)
         try:
-            wrote = session.publish(staged, summary, again)
+            with dropped_unless_published(plan, ctx, aside):
+                wrote = session.publish(staged, summary, again)
         except DataQualityError as error:
             _keep(error, session, staged, summary)
             raise
@@ -229,6 +238,7 @@ def _load_once(
             if not verdict.passed:
                 ctx.warn(f"{name}: {verdict.report.summary()}")
         observer.published(wrote, rows_in=staged.rows_in)
+        replaced(plan, ctx, wrote)
         return _Loaded(read, kept, staged.rows_in, wrote, verdicts, resolved.notes)
     finally:
         session.discard()
@@ -286,7 +296,7 @@ def _batch(
         placed_sql=staged.placed_sql,
         now=gates.measured_at(ctx),
         on_failure=ctx.on_failure,
-        standing=lambda: session.standing(staged),
+        standing=functools.cache(lambda: session.standing(staged)),
     )
 
 

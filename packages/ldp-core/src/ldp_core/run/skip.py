@@ -9,11 +9,11 @@ from ldp_core.catalogs.access import namespace, peek
 from ldp_core.commit.claim import AlreadyPublished, Claim
 from ldp_core.commit.verify import verified
 from ldp_core.errors import TableNotFound
-from ldp_core.fs import is_local, local_path
+from ldp_core.fs import is_local
 from ldp_core.plan.stages import Plan
 from ldp_core.run.result import PipelineResult
 from ldp_core.spi import WriteResult
-from ldp_core.tables.view import TableView, of_json
+from ldp_core.tables.view import TableView, of_local
 
 if TYPE_CHECKING:
     from ldp_core.catalogs._peek import Peeked
@@ -55,7 +55,7 @@ def _view(found: Peeked) -> TableView:
     known = _seen.get(found.location)
     if known is not None and known[0] is found.data:
         return known[1]
-    view = of_json(found.data, lambda uri: local_path(uri).read_bytes(), _names)
+    view = of_local(found.data)
     _seen.clear()
     _seen[found.location] = (found.data, view)
     return view
@@ -98,15 +98,6 @@ def label(plan: Plan) -> str:
 def mode(plan: Plan) -> str:
     """The write mode that holds."""
     return str(plan.write.mode or plan.write.spec.get("write_mode") or "append").lower()
-
-
-def _names(manifest_list: str) -> frozenset[int]:
-    """The snapshots that added the manifests of a list, by pyiceberg: asked only when links do not tell."""
-    from pyiceberg.io import load_file_io
-    from pyiceberg.manifest import read_manifest_list
-
-    listed = read_manifest_list(load_file_io({}, manifest_list).new_input(manifest_list))
-    return frozenset(int(manifest.added_snapshot_id or 0) for manifest in listed)
 
 
 def _rows(metadata: dict[str, Any]) -> int | None:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ldp_core.clock import Clock, system_clock
 
@@ -41,6 +41,8 @@ class Keyed:
         overlap: Whether an append may share time with published windows.
         adopt: Whether what another config published under the key counts as this one's.
         empty: Whether a window without rows is published as done.
+        still: Looks at the table (a ``tables.view.TableView``) before every commit; what it raises ends the
+            run.
     """
 
     pipeline: str
@@ -55,6 +57,7 @@ class Keyed:
     overlap: bool = False
     adopt: bool = False
     empty: bool = False
+    still: Callable[[Any], None] | None = None
 
 
 @dataclass(frozen=True)

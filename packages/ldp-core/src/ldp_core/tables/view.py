@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.fs import local_path
+
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
     from pyiceberg.table.metadata import TableMetadata
@@ -116,18 +118,23 @@ def of_json(data: Mapping[str, Any], read: Reader | None = None, names: Names | 
     )
 
 
+def of_local(data: Mapping[str, Any]) -> TableView:
+    """The view of a metadata file of a table whose files are on this machine."""
+
+    def names(manifest_list: str) -> frozenset[int]:
+        from pyiceberg.io import load_file_io
+
+        return _names(load_file_io({}, manifest_list), manifest_list)
+
+    return of_json(data, lambda uri: local_path(uri).read_bytes(), names)
+
+
 def of_metadata(metadata: TableMetadata, io: FileIO) -> TableView:
     """The view of a loaded table."""
 
     def read(location: str) -> bytes:
         with io.new_input(location).open() as stream:
             return stream.read()
-
-    def names(manifest_list: str) -> frozenset[int]:
-        from pyiceberg.manifest import read_manifest_list
-
-        listed = read_manifest_list(io.new_input(manifest_list))
-        return frozenset(int(manifest.added_snapshot_id or 0) for manifest in listed)
 
     snaps = (
         Snap(
@@ -149,8 +156,16 @@ def of_metadata(metadata: TableMetadata, io: FileIO) -> TableView:
         properties=metadata.properties,
         log=tuple(entry.metadata_file for entry in metadata.metadata_log),
         read=read,
-        names=names,
+        names=lambda manifest_list: _names(io, manifest_list),
     )
+
+
+def _names(io: FileIO, manifest_list: str) -> frozenset[int]:
+    """The snapshots that added the manifests of a list, by pyiceberg: asked only where links do not tell."""
+    from pyiceberg.manifest import read_manifest_list
+
+    listed = read_manifest_list(io.new_input(manifest_list))
+    return frozenset(int(manifest.added_snapshot_id or 0) for manifest in listed)
 
 
 def _summary(summary: Any) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.base import NewTable
 from ldp_core.commit.change import Base, Change
+from ldp_core.commit.summaries import REPLACED
 from ldp_core.errors import TableChanged
 from ldp_core.spi import RunContext, Staged
 from ldp_core.tables import docs as table_docs
@@ -102,7 +103,8 @@ def append(plan: Plan, base: Base, staged: Staged) -> Change:
 def overwrite(plan: Plan, base: Base, staged: Staged) -> Change:
     """The staged files instead of what the base has."""
     updates, schema_id, properties = plan.evolution(base)
-    return Change("overwrite", staged.state.files, live_files(base), updates, schema_id, {}, properties)
+    told = {REPLACED: "table"}
+    return Change("overwrite", staged.state.files, live_files(base), updates, schema_id, told, properties)
 
 
 def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder: str) -> Change:

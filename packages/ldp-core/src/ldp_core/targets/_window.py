@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import ident
 from ldp_core.commit.change import Base, Change
+from ldp_core.commit.summaries import REPLACED
 from ldp_core.errors import LDPError
 from ldp_core.spi import Keyed, Staged
 from ldp_core.tables.scan import plan_scan, scan_sql
@@ -114,7 +115,8 @@ class WindowOverwrite:
             added = (*added, *self._rest(old))
             removed = (*old.inside, *old.astride)
             gone = old.rows()
-        return Change("overwrite", added, removed, updates, schema_id, {}, properties, info=Replaced(gone))
+        told, info = {REPLACED: "window"}, Replaced(gone)
+        return Change("overwrite", added, removed, updates, schema_id, told, properties, info=info)
 
     def _rest(self, old: _Old) -> tuple[DataFile, ...]:
         """The files astride, written again without the rows of the window."""
