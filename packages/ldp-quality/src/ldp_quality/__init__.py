@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ldp_quality.checks.anomaly import Anomaly
     from ldp_quality.checks.expression import Expression
     from ldp_quality.checks.freshness import Freshness
+    from ldp_quality.checks.metric_anomaly import MetricAnomaly
     from ldp_quality.checks.range import Range
     from ldp_quality.checks.referential import Referential
     from ldp_quality.checks.rows import AcceptedValues, NotNull, Regex
@@ -48,6 +49,7 @@ __all__ = [
     "Freshness",
     "MaxGap",
     "MaxSkew",
+    "MetricAnomaly",
     "Monotonic",
     "NotNull",
     "Point",
@@ -80,6 +82,7 @@ _HOMES = {
     "checks.anomaly": ("Anomaly",),
     "checks.expression": ("Expression",),
     "checks.freshness": ("Freshness",),
+    "checks.metric_anomaly": ("MetricAnomaly",),
     "checks.range": ("Range",),
     "checks.referential": ("Referential",),
     "checks.rows": ("AcceptedValues", "NotNull", "Regex"),

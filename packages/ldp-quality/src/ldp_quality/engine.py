@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ldp_quality.checks.base import Check
 
 _COUNT = Aggregate("count")
+_CONTEXT = frozenset({"now", "source_rows", "history"})
+"""What users may tell checks besides the rows."""
 
 
 def run_checks(
@@ -31,7 +33,8 @@ def run_checks(
         df: A pyarrow Table or RecordBatchReader, a pandas or polars frame, or a DuckDB relation. A reader
             and a relation are read once, in bounded memory.
         checks: What must be true of it; a check alone fails where a row breaks it.
-        context: ``source_rows`` (for ``row_count`` with ``equals: source``) and ``now`` (for ``freshness``).
+        context: ``source_rows`` (for ``row_count`` with ``equals: source``), ``now`` (for ``freshness``) and
+            ``history`` (for ``metric_anomaly``; see ``Store.history``).
 
     Raises:
         ConfigError: ``df`` is none of these, or ``context`` holds something else.
@@ -50,10 +53,11 @@ def context_of(given: Mapping[str, Any] | Context | None) -> Context:
     """
     if given is None or isinstance(given, Context):
         return given or Context()
-    unknown = sorted(set(given) - {"now", "source_rows"})
+    unknown = sorted(set(given) - _CONTEXT)
     if unknown:
-        raise ConfigError(f"the context of checks has unknown key(s) {unknown}; allowed: now, source_rows")
-    return Context(_moment(given.get("now")), given.get("source_rows"))
+        allowed = ", ".join(sorted(_CONTEXT))
+        raise ConfigError(f"the context of checks has unknown key(s) {unknown}; allowed: {allowed}")
+    return Context(_moment(given.get("now")), given.get("source_rows"), history=given.get("history"))
 
 
 def _moment(now: Any) -> datetime | None:
@@ -97,7 +101,10 @@ class _Trial:
 
 def evaluate(checks: Sequence[Check | Rule], rows: Executor, context: Context) -> QualityReport:
     """Judge the rows of an executor: those without a condition in one pass, then those of each condition."""
-    trials = [_Trial(rule, rule.check.compile(rows.columns, context)) for rule in map(rule_of, checks)]
+    trials = [
+        _Trial(rule, rule.check.compile(rows.columns, replace(context, where=rule.where)))
+        for rule in map(rule_of, checks)
+    ]
     for where in dict.fromkeys(trial.rule.where for trial in trials):
         _evaluate([trial for trial in trials if trial.rule.where == where], rows)
     return QualityReport(tuple(_graded(trial) for trial in trials))

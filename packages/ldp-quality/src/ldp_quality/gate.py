@@ -14,6 +14,8 @@ from ldp_quality.checks.base import Check
 from ldp_quality.config import rules_from_config
 from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
+from ldp_quality.histories import history_of
+from ldp_quality.history import History
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
 from ldp_quality.policy import blocks
@@ -38,6 +40,7 @@ class PreparedQuality:
         base_dir: Where relative paths in checks start.
         catalog: The catalog of the run's own target.
         contract: The id and the version of the contract that rules are from.
+        history: Earlier runs of the dataset.
     """
 
     items: tuple[Rule, ...]
@@ -45,6 +48,7 @@ class PreparedQuality:
     base_dir: Path | None = None
     catalog: Spec | None = None
     contract: tuple[str, str] | None = None
+    history: History | None = None
 
     @property
     def checks(self) -> int:
@@ -68,7 +72,7 @@ class PreparedQuality:
         """
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
-        context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog)
+        context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog, self.history)
         report = evaluate(self.items, rows, context)
         held = blocks(self.items, report, batch.on_failure, self.on_failure)
         return Verdict(report.passed, held, report, self._evaluated(report, batch.on_failure))
@@ -100,6 +104,7 @@ class QualityGate:
             spec.base_dir,
             spec.sub("target").sub("catalog") if has_catalog else None,
             (contracted.contract.id, contracted.contract.version) if contracted else None,
+            history_of(spec),
         )
 
     def of(self, checks: Sequence[Any], on_failure: str = FAIL) -> PreparedQuality:

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from ldp_core.spi import Spec
 
 from ldp_quality.expr import Aggregate, Holds, Predicate, Value
+from ldp_quality.history import History
 from ldp_quality.kinds import Kind
 from ldp_quality.references import Reference
 from ldp_quality.result import CheckResult
@@ -36,12 +37,16 @@ class Context:
         source_rows: Rows of the source; None where nobody knows.
         base_dir: Where relative paths in checks start; None for the working folder.
         catalog: The catalog of the run's own target.
+        history: Earlier runs of the dataset; None where nobody knows of any.
+        where: The condition of the rule that is judged.
     """
 
     now: datetime | None = None
     source_rows: int | None = None
     base_dir: Path | None = None
     catalog: Spec | None = None
+    history: History | None = None
+    where: str | None = None
 
 
 @dataclass(frozen=True)

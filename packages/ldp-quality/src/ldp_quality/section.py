@@ -10,6 +10,7 @@ from ldp_core.errors import ConfigError, LDPError, Problem
 from ldp_core.shape import Key, ListOf, Named, OneOf, Shape, Text, Type
 from ldp_core.spi import Spec
 
+from ldp_quality import histories
 from ldp_quality.config import GROUP, rule_from_item
 from ldp_quality.rule import FAIL, KEYS, POLICIES
 
@@ -51,6 +52,7 @@ class QualitySection:
             for problem in _of_check(item, spec):
                 key = f"{place}[{at}]" + (f".{problem.key}" if problem.key else "")
                 found.append(Problem(problem.message, key=key, hint=problem.hint))
+        found += histories.problems(_items(value), spec, place)
         if contract_path(value, spec) is not None:
             from ldp_quality.contracted import problems
 

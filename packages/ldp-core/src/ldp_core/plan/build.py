@@ -107,7 +107,8 @@ def _missing_gates(config: Config) -> list[Problem]:
 def _check(config: Config, name: str) -> Check:
     section = config.section(name)
     spec = config.spec("metadata")
-    spec = replace(spec, values={**spec.values, "target": config.spec("target").values})
+    known = {"target": config.spec("target").values, "identifier": config.identifier}
+    spec = replace(spec, values={**spec.values, **known})
 
     def prepare() -> PreparedGate:
         prepared: PreparedGate = registry.load("ldp.gates", name).prepare(section, spec)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ldp_quality.history import ROWS, Past
 from ldp_quality.store.database import Database
 from ldp_quality.store.records import Dataset, Point, RuleRecord, RunRecord, moment_of
 
@@ -24,6 +25,12 @@ _RULE = (
 )
 _NAMES = {"judged_rows": "rows", "covered_rows": "rows", "condition": "where"}
 """Columns that are called differently than what they hold, because databases have words of their own."""
+_COMPARED = "metric_anomaly"
+"""The check whose numbers are a history."""
+_END = "coalesce(r.window_end, r.logical_date, r.evaluated)"
+"""Where the data of a run ends."""
+_LOOKED_AT = 10_000
+"""Results at most that a history is read from."""
 _FOUND = 50
 """Records at most whose names only begin as somebody asks."""
 _MANY = 500
@@ -113,6 +120,48 @@ def trend(db: Database, dataset: str, rule: str | None, metric: str, last: int) 
         for found in record.rules
         if rule is None or found.name == rule
     ]
+
+
+def numbers(
+    db: Database, dataset: str, pipeline: str | None, number: str, where: str | None, before: datetime
+) -> list[Past]:
+    """A number that runs were compared by, of those that were published, the last window first.
+
+    A window that was loaded again counts once, as it was loaded last.
+
+    Args:
+        db: The store.
+        dataset: The dataset.
+        pipeline: The config that loaded it; None for all.
+        number: See ``History.past``.
+        where: See ``History.past``.
+        before: Only runs whose data ends before it.
+    """
+    asked: list[tuple[str, Any]] = [
+        ("r.dataset = ?", dataset),
+        ("u.kind = ?", _COMPARED),
+        (f"{_END} < ?", db.moment(before)),
+    ]
+    if pipeline is not None:
+        asked.append(("r.pipeline = ?", pipeline))
+    if where is not None:
+        asked.append(("u.condition = ?", where))
+    none = " AND u.condition IS NULL" if where is None else ""
+    conditions = " AND ".join(sql for sql, _ in asked)
+    rows = db.execute(
+        f"SELECT {_END}, r.window_start, r.window_end, r.pipeline, r.run_id, u.covered_rows, u.metrics "
+        f"FROM {{s}}runs AS r JOIN {{s}}rules AS u ON u.run = r.id WHERE {conditions}"
+        f"{none} AND (r.outcome = 'published' OR r.outcome IS NULL) "
+        f"ORDER BY 1 DESC, r.evaluated DESC, r.attempt DESC, u.position LIMIT {_LOOKED_AT}",
+        [value for _, value in asked],
+    )
+    found: dict[tuple[Any, ...], Past] = {}
+    for at, start, end, config, run_id, covered, metrics in rows:
+        value = covered if number == ROWS else json.loads(metrics).get(number)
+        key = (config, start, end) if end is not None else (config, run_id)
+        if value is not None:
+            found.setdefault(key, Past(_moment(at), value))
+    return list(found.values())
 
 
 def datasets(db: Database) -> list[Dataset]:

@@ -26,6 +26,7 @@ from ldp_quality.store.records import (
 
 if TYPE_CHECKING:
     from ldp_quality.contract.diff import ContractDiff
+    from ldp_quality.history import History, Past
     from ldp_quality.result import QualityReport
     from ldp_quality.rule import Rule
 
@@ -187,6 +188,24 @@ class Store:
             last: How many runs.
         """
         return results.trend(self._db, dataset, rule, metric, last)
+
+    def history(self, dataset: str, pipeline: str | None = None, timezone: str = "UTC") -> History:
+        """Earlier runs for ``metric_anomaly``: ``run_checks(df, rules, {"history": store.history("a.b")})``.
+
+        Args:
+            dataset: The dataset.
+            pipeline: The config that loads it; None for all.
+            timezone: Where days begin, for ``baseline: weekday``.
+        """
+        from ldp_quality.store.history import StoredHistory
+
+        return StoredHistory(self, dataset, pipeline, timezone)
+
+    def numbers(
+        self, dataset: str, pipeline: str | None, number: str, where: str | None, before: datetime
+    ) -> list[Past]:
+        """What ``history`` looks at: see ``History.past``."""
+        return results.numbers(self._db, dataset, pipeline, number, where, before)
 
     def datasets(self) -> list[Dataset]:
         """Every dataset that has results, the one that was judged last first."""
