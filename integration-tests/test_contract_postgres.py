@@ -61,3 +61,43 @@ def test_a_contract_is_tried_on_a_table(
     code, out, err = run("--table", "orders", "--where", "nope = 1")
     assert (code, out) == (1, "")
     assert "--where 'nope = 1': missing column(s) ['nope']" in err
+
+
+def test_a_contract_is_tried_on_its_own_server(
+    postgres_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from urllib.parse import urlsplit
+
+    import psycopg
+
+    uri = urlsplit(postgres_uri.replace("+psycopg", ""))
+    database = uri.path.strip("/")
+    server = (
+        f"servers:\n  - {{server: it, type: postgres, host: {uri.hostname}, port: {uri.port}, "
+        f"database: {database}, schema: sales}}\n"
+    )
+    (tmp_path / "shop.odcs.yaml").write_text(CONTRACT + server, encoding="utf-8")
+    with psycopg.connect(uri.geturl(), autocommit=True) as con:
+        con.execute("CREATE SCHEMA sales")
+        con.execute("CREATE TABLE sales.orders AS SELECT * FROM (VALUES (1), (2), (2)) AS t(id)")
+        con.execute("CREATE TABLE IF NOT EXISTS public.customers AS SELECT 1 AS id")
+    monkeypatch.setenv("PGUSER", str(uri.username))
+    if uri.password:
+        monkeypatch.setenv("PGPASSWORD", uri.password)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["contract", "test", str(tmp_path / "shop.odcs.yaml"), "--server", "it", *arguments])
+        return code, *capsys.readouterr()
+
+    code, out, err = run("--table", "orders")
+    assert (code, err) == (3, "")
+    assert out.splitlines()[0] == "shop 1.0.0, table orders, on sales.orders in PostgreSQL on it: 3 rows"
+    assert "unique(id)" in out
+    code, out, _ = run("--table", "customers")
+    assert out.splitlines()[0].startswith(
+        "shop 1.0.0, table customers, on public.customers in PostgreSQL on it"
+    )
+    monkeypatch.setenv("PGUSER", "nobody")
+    code, out, err = run("--table", "orders")
+    assert (code, out) == (1, "")
+    assert len(err.strip().splitlines()) == 1

@@ -244,7 +244,7 @@ def test_rows_are_found_where_they_lie(run: Run, folder: Path, target: tuple[str
         (("iceberg.yaml",), "run a config that loads into it first"),
         (("orders.dat",), "the format of orders.dat is not known by its name; --format says it: CSV, JSONL"),
         (("orders.csv", "--postgres", "postgresql://u@h/d"), "orders.csv and --postgres both name rows"),
-        (("orders.csv", "--password-env", "X"), "--password-env is for --postgres"),
+        (("orders.csv", "--password-env", "X"), "--password-env is for --postgres and --server"),
         (("--postgres", "postgresql://u@h/d", "--format", "CSV"), "--format is for files"),
         (("--postgres", "orders"), "a PostgreSQL server is postgresql://user@host/database"),
         (("orders.csv", "--table", "nope"), "the contract has no table nope; it has: orders"),

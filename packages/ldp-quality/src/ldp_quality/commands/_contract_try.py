@@ -26,6 +26,11 @@ _WORDS = {"fail": "fail", "not_run": "not run", "warn": "warn", "pass": "pass"}
     help="A database, postgresql://user@host/database, that judges its own table.",
 )
 @click.option(
+    "--server",
+    metavar="NAME",
+    help="One of the contract's own servers; --env says which of several so called.",
+)
+@click.option(
     "--table",
     metavar="NAME",
     help="A table of the contract; or namespace.table (in PostgreSQL schema.table), where its rows are.",
@@ -55,6 +60,7 @@ def test(
     contract: str,
     target: str | None,
     postgres: str | None,
+    server: str | None,
     table: str | None,
     where: str | None,
     now: str | None,
@@ -68,7 +74,8 @@ def test(
     """Run every rule of CONTRACT on rows, and show what each found, the worst first. Writes nothing.
 
     The rows are those of the table that a config loads, of a table of a catalog, of a file (CSV, Parquet,
-    JSONL), of the contract's table in a folder (or of the files there), or of a table in PostgreSQL.
+    JSONL), of the contract's table in a folder (or of the files there), of a table in PostgreSQL, or of the
+    place that the contract itself names: --server.
 
     Exits 0 when no rule fails, 3 when one fails or could not be evaluated. A rule that LDP never runs is
     shown with the reason, and the result is not green.
@@ -86,7 +93,7 @@ def test(
     except ConfigError as error:
         raise UsageError(f"--{error.message}") from None
     read = Contract.from_file(contract)
-    rows = rows_of(read, Wanted(target, postgres, table, word, password_env, env, places))
+    rows = rows_of(read, Wanted(target, postgres, table, word, password_env, env, places, server))
     found = try_contract(
         read,
         rows.table,

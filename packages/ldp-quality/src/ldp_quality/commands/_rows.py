@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import ConfigError, UsageError
 
 from ldp_quality.commands._named import MEANINGS, named_rows
+from ldp_quality.contract.servers import names, rows_at
 
 if TYPE_CHECKING:
     from ldp_quality.contract.model import Contract, ContractTable
@@ -21,6 +22,7 @@ class Wanted:
     Attributes:
         target: What ``named_rows`` reads: a config, a table, a folder or a file.
         postgres: The URI of a database.
+        server: One of the contract's own servers.
         table: A table of the contract, or where it lies.
         format: What is in a file.
         password_env: The variable with the database's password.
@@ -35,6 +37,7 @@ class Wanted:
     password_env: str | None = None
     env: str | None = None
     places: tuple[str, ...] = ()
+    server: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,17 +66,22 @@ def rows_of(contract: Contract, wanted: Wanted) -> Rows:
         SourceNotFound: There is no such file or folder.
         TableNotFound: There is no such table.
     """
-    if (wanted.target is None) == (wanted.postgres is None):
-        if wanted.target is None:
-            raise UsageError(
-                "the contract needs rows to be tested on",
-                hint=f"name {MEANINGS}, or --postgres URI; the contract's own servers are not read",
-            )
-        raise UsageError(f"{wanted.target} and --postgres both name rows", hint="name one of them")
-    if wanted.password_env is not None and wanted.postgres is None:
-        raise UsageError("--password-env is for --postgres")
-    if wanted.format is not None and wanted.postgres is not None:
+    given = {wanted.target: wanted.target, "--postgres": wanted.postgres, "--server": wanted.server}
+    named = [word for word, value in given.items() if value is not None]
+    if not named:
+        own = ", ".join(names(contract))
+        more = f", or --server NAME, of the contract's own: {own}" if own else ""
+        raise UsageError(
+            "the contract needs rows to be tested on", hint=f"name {MEANINGS}, or --postgres URI{more}"
+        )
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(map(str, named))} both name rows", hint="name one of them")
+    if wanted.password_env is not None and wanted.target is not None:
+        raise UsageError("--password-env is for --postgres and --server")
+    if wanted.format is not None and wanted.target is None:
         raise UsageError("--format is for files")
+    if wanted.server is not None:
+        return _of_server(contract, wanted, wanted.server)
     if wanted.postgres is not None:
         return _of_database(contract, wanted, wanted.postgres)
     return _of_word(contract, wanted, str(wanted.target))
@@ -87,6 +95,19 @@ def _of_database(contract: Contract, wanted: Wanted, uri: str) -> Rows:
     return Rows(
         table, PostgresTable(uri, stored, password_env=wanted.password_env), f"{stored} in PostgreSQL"
     )
+
+
+def _of_server(contract: Contract, wanted: Wanted, server: str) -> Rows:
+    table, stored = _stored(contract, wanted.table)
+    found = rows_at(
+        contract,
+        server,
+        table.name,
+        stored=stored,
+        environment=wanted.env,
+        password_env=wanted.password_env,
+    )
+    return Rows(table, found.source, found.label)
 
 
 def _of_word(contract: Contract, wanted: Wanted, word: str) -> Rows:

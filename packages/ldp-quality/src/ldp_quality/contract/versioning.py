@@ -35,7 +35,7 @@ class Semver:
         found = _SEMVER.fullmatch(text.strip())
         if found is None:
             return None
-        return cls(*(int(found[at] or 0) for at in (1, 2, 3)), found[4] or "")
+        return cls(int(found[1]), int(found[2] or 0), int(found[3] or 0), found[4] or "")
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}{f'-{self.pre}' if self.pre else ''}"

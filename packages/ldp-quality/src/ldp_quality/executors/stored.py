@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ class FileTable:
         path: A file, a glob, a folder or a URI, as the ``path`` of a source.
         format: A source's ``format`` such as ``PARQUET`` or ``CSV``; from the ending of the path by default.
         base_dir: What a relative path starts from; the working directory by default.
+        options: More keys of a source of that format, such as ``encoding``.
 
     Raises:
         ConfigError: No format is given and the path does not tell, or there is no such format.
@@ -41,6 +42,7 @@ class FileTable:
     path: str | Path
     format: str | None = None
     base_dir: str | Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         word = self.format or _ending(str(self.path))
@@ -65,7 +67,7 @@ class FileTable:
         from ldp_core.targets._context import context
 
         base = Path(self.base_dir) if self.base_dir is not None else Path.cwd()
-        spec = Spec({"name": "checked", "path": str(self.path)}, base, str(self.path))
+        spec = Spec({**self.options, "name": "checked", "path": str(self.path)}, base, str(self.path))
         with context(base) as ctx:
             if memory_limit:
                 ctx.con.execute(f"SET memory_limit={text(memory_limit)}")
