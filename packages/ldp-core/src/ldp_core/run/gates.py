@@ -66,7 +66,7 @@ def again(
     def judge_again(standing: Callable[[], Standing]) -> None:
         fresh = judge(concerned, replace(batch, standing=standing))
         if any(verdict.apart and verdict.apart.rows for verdict in fresh.values()):
-            raise TableChanged("others changed the table so that more rows have to be put aside")
+            raise TableChanged("beside what is in the table now, more rows have to be put aside")
         # What was put aside is told by the first verdict alone: these rows are not judged again.
         verdicts.update({name: made for name, made in fresh.items() if made.blocks or name not in apart})
         tell(verdicts)

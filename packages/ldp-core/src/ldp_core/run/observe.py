@@ -58,6 +58,8 @@ _CHECK = {
     "rows": "rows",
     "share": "share",
     "where": "where",
+    "scope": "scope",
+    "base_snapshot": "base_snapshot",
     "details": "details",
 }
 """What an event tells of a check: the key a gate gives it, and the key of the event."""

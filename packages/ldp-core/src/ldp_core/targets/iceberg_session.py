@@ -66,7 +66,7 @@ class IcebergSession:
         self.base = self._fenced(self.place.existing())
         self.stage_: Stage | None = None
         self.plan: Plan | None = None
-        self.judged: int | None = None
+        self.judged: tuple[int | None] | None = None
         self.window = ctx.keyed if mode == "overwrite" and has_filter(ctx.keyed) else None
         self.docs: Mapping[str, Any] = {}
         self.allow: Collection[str] = ()
@@ -185,6 +185,7 @@ class IcebergSession:
         assert self.plan is not None
         assert self.stage_ is not None
         if self.mode == "upsert":
+            self.judged = None  # the rows that these would have replaced stay now
             return split_spill(self.ctx, self.plan.fitted.schema, staged, table)
         return split_files(self.plan, staged, table, self.stage_.folder)
 
@@ -274,14 +275,14 @@ class IcebergSession:
         return done.change.branch
 
     def _beside(self, plan: Plan, base: Base, staged: Staged) -> Standing:
-        self.judged = head_of(base)
+        self.judged = (head_of(base),)
         schema, keyed = plan.fitted.schema, plan.ctx.keyed
         return Beside(plan.ctx.con, schema, self.mode, keyed, self.keys, staged.sql).of(base)
 
     def _stands_on(self, fresh: Base) -> bool:
         """Whether other rows may stand beside the batch than those that were told of last."""
         replaces_all = self.mode == "overwrite" and self.window is None
-        return not replaces_all and head_of(fresh) != self.judged
+        return not replaces_all and (head_of(fresh),) != self.judged
 
     def _changer(self, plan: Plan, staged: Staged, folder: str) -> Callable[[Base], Change]:
         """What builds the change of this load on a table."""
