@@ -166,6 +166,9 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     from ldp_core.config.windows import window_problems
 
     yield from window_problems(config)
+    from ldp_core.config.bad_rows import bad_rows_problems
+
+    yield from bad_rows_problems(config)
 
 
 def _endpoint(

@@ -37,10 +37,10 @@ def faults(extract: CsvExtract) -> dict[int, list[tuple[str, str, str]]]:
     found: dict[int, list[tuple[str, str, str]]] = {}
     window = window_at(extract.source.names, extract.ctx)
     for at, column in enumerate(extract.columns):
-        if at == window or not column.fixed or column.layout:
+        if at == window or not column.fixed:
             continue
         x, name = f"c{at}", text(column.name)
-        if column.cast.kind != "text":
+        if column.cast.kind != "text" and not column.layout:
             shown = f"{name} || ' ''' || left({x}, {_SHOWN}) || ''' is no {column.cast.word}'"
             test = f"({x} IS NOT NULL AND NOT {fits(column.cast, x)})"
             found.setdefault(at, []).append((_rejects.CAST, test, shown))

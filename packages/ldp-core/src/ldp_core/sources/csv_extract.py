@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from ldp_core._duck import ident
 from ldp_core.errors import DriftError, LDPError, SourceError
 from ldp_core.sources._text import TextInput
-from ldp_core.sources.csv_apart import bad, faults, may_split, rejects_sql, window_at
+from ldp_core.sources.csv_apart import bad, may_split, rejects_sql, window_at
 from ldp_core.sources.csv_errors import violated_column
 from ldp_core.sources.csv_guard import fits, guarded, value
 from ldp_core.sources.csv_types import Cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import pyarrow as pa
 
@@ -88,15 +88,8 @@ class CsvExtract:
     @cached_property
     def sql(self) -> str:
         """A SELECT of all columns in their types, guards included."""
-        left_out = faults(self) if self.sifted else {}
         fields = ", ".join(
-            (
-                value(column.cast, f"c{at}")
-                if at in left_out
-                else guarded(column.cast, f"c{at}", at, required=self._required(at))
-            )
-            + f" AS {ident(column.name)}"
-            for at, column in enumerate(self.columns)
+            f"{self._value(at)} AS {ident(column.name)}" for at, column in enumerate(self.columns)
         )
         return f"SELECT {fields} FROM {self._text_sql}"
 
@@ -106,9 +99,14 @@ class CsvExtract:
         where = f" WHERE NOT {bad(self)}" if self.sifted else ""
         return f"({self.source.text_sql()}){where}"
 
-    def _required(self, at: int) -> bool:
-        """Whether the source stops a NULL; the target does where rows are not put aside."""
-        return self.columns[at].name in self.required and at != window_at(self.source.names, self.ctx)
+    def _value(self, at: int) -> str:
+        """SQL of a column; with a guard, unless the rows that it would stop are left out."""
+        column, window = self.columns[at], at == window_at(self.source.names, self.ctx)
+        if self.sifted and column.fixed and not column.layout and not window:
+            return value(column.cast, f"c{at}")
+        # Where no row is put aside the target stops a NULL, after its filters.
+        required = column.name in self.required and not self.sifted and not window
+        return guarded(column.cast, f"c{at}", at, required=required)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -199,8 +197,11 @@ class CsvExtract:
             source = self._split(broken)
             columns = self.retype(source, self.columns, self.ctx)
         if columns == self.columns and source is self.source:
+            if self.apart and self.columns[at].fixed and not self.sifted:
+                return replace(self, sifted=True)  # no value at all, and the table requires one
             raise error
-        return replace(self, columns=columns, source=source)
+        sifted = self.sifted or newly_fixed(columns, {column.name for column in self.columns if column.fixed})
+        return replace(self, columns=columns, source=source, sifted=sifted)
 
     def _split(self, error: LDPError) -> TextInput:
         """The input without the rows that a parser refuses, where they may be put aside.
@@ -221,6 +222,11 @@ class CsvExtract:
             places = self.source.records(found.readable, self.ctx)
             refused.line = next(islice(places, found.row - 1, None), (None, ""))[0]
         return refused
+
+
+def newly_fixed(columns: tuple[Column, ...], fixed: Collection[str]) -> bool:
+    """Whether columns got types that a few of their values do not have: those rows are left out."""
+    return any(column.fixed and column.name not in fixed for column in columns)
 
 
 _WAYS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ldp_core.errors import ConfigError, DriftError, SourceError
 from ldp_core.sources._text import TextInput
 from ldp_core.sources.csv_apart import may_split, window_at
-from ldp_core.sources.csv_extract import Column, CsvExtract, locate
+from ldp_core.sources.csv_extract import Column, CsvExtract, locate, newly_fixed
 from ldp_core.sources.csv_infer import (
     Evidence,
     candidates,
@@ -62,7 +62,13 @@ def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema |
         columns = typing.first(source, fixed, ctx)
     _tell_unused(spec, columns, ctx)
     return CsvExtract(
-        source, columns, ctx, typing.again, apart, required=required(fixed, wanted) if apart else frozenset()
+        source,
+        columns,
+        ctx,
+        typing.again,
+        apart,
+        newly_fixed(columns, fixed),
+        required(fixed, wanted) if apart else frozenset(),
     )
 
 

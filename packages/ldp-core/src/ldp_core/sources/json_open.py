@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core._duck import text
 from ldp_core.errors import DriftError, NoData, SourceError
 from ldp_core.sources.csv_apart import may_split
-from ldp_core.sources.csv_extract import Column, CsvExtract
+from ldp_core.sources.csv_extract import Column, CsvExtract, newly_fixed
 from ldp_core.sources.csv_infer import Evidence, candidates, count_each
 from ldp_core.sources.csv_open import fixed_casts, required, tell_odd
 from ldp_core.sources.csv_types import BOOLEAN, DOUBLE, LONG, TEXT, UNKNOWN, Cast, cast_of_arrow, decimal
@@ -66,7 +66,8 @@ def open_json(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtra
         ctx,
         _settled,
         apart,
-        required=required(fixed, wanted) if apart else frozenset(),
+        newly_fixed(tuple(columns), fixed),
+        required(fixed, wanted) if apart else frozenset(),
     )
 
 
