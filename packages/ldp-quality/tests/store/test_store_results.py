@@ -56,6 +56,8 @@ lines = st.fixed_dictionaries(
         "check": st.none() | words,
         "status": st.sampled_from(["pass", "warn", "fail", "not_run"]),
         "severity": st.sampled_from([None, "error", "warn"]),
+        "scope": st.sampled_from([None, "batch", "table"]),
+        "base_snapshot": st.sampled_from([None, "9007199254740993"]),
         "failing_rows": COUNTS,
         "rows": st.none() | COUNTS,
         "share": st.none() | st.floats(0, 1),

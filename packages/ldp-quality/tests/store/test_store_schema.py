@@ -49,7 +49,7 @@ def test_a_newer_store_is_refused_and_not_written_to(place: str, monkeypatch: py
         saved(place)
     before = None if "://" in place else Path(place).read_bytes()
     with pytest.raises(
-        StoreError, match=r"is of version 2, this ldp-quality knows none above 1; install a newer"
+        StoreError, match=r"is of version 3, this ldp-quality knows none above 2; install a newer"
     ):
         open_store(place)
     assert before is None or Path(place).read_bytes() == before
@@ -63,7 +63,7 @@ def test_a_migration_that_fails_leaves_the_version_before(
         patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, FAKE, BROKEN))
         with pytest.raises(StoreError, match="half"):
             open_store(place)
-    assert versions(place) == [1]
+    assert versions(place) == [1, 2]
     with open_store(place) as store:
         assert store.runs() == [record]
         with pytest.raises(StoreError, match="half"):
@@ -73,7 +73,7 @@ def test_a_migration_that_fails_leaves_the_version_before(
 def test_many_that_open_a_new_store_make_it_once(place: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: open_store(place).close(), range(16)))
-    assert versions(place) == [1]
+    assert versions(place) == [1, 2]
 
 
 def test_a_store_of_this_version_is_opened_without_writing(place: str) -> None:

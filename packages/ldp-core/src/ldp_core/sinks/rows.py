@@ -73,6 +73,8 @@ def schemas() -> dict[str, pa.Schema]:
                 ("share", pa.float64()),
                 ("condition", pa.string()),
                 ("details", pa.string()),
+                ("scope", pa.string()),
+                ("base_snapshot", pa.string()),
             ]
         ),
     }

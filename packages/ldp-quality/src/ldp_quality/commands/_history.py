@@ -105,9 +105,10 @@ def show_run(record: RunRecord) -> None:
         "share": right("share", [percent(rule.share) for rule in record.rules]),
         "rows": [rule.rows for rule in record.rules],
         "where": [rule.where or "" for rule in record.rules],
+        "scope": ["" if rule.scope in (None, "batch") else rule.scope for rule in record.rules],
         "details": [rule.details for rule in record.rules],
     }
-    for name in ("kind", "severity", "where", "details"):
+    for name in ("kind", "severity", "where", "scope", "details"):
         if not any(columns[name]):
             del columns[name]
     print_table(tuple(columns), list(zip(*columns.values(), strict=True)), footer=False)

@@ -62,6 +62,10 @@ MIGRATIONS: tuple[Migration, ...] = (
             PRIMARY KEY (run, position)
         )""",
     ),
+    (
+        "ALTER TABLE {s}rules ADD COLUMN scope TEXT",
+        "ALTER TABLE {s}rules ADD COLUMN base_snapshot TEXT",
+    ),
 )
 """What takes a store from version n to n + 1, by n."""
 

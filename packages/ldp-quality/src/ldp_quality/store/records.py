@@ -21,6 +21,8 @@ class RuleRecord:
         rows: How many rows it covered.
         share: Failing rows as a part of those it covered, from 0 to 1.
         where: The condition of the rows that it covered; None for all.
+        scope: Which rows it covered: ``batch``, ``window`` or ``table``; None where nobody said.
+        base_snapshot: The snapshot whose rows it judged beside those of the run.
         details: One line that names columns, types and counts, and quotes no value of the data.
         metrics: Its numbers.
     """
@@ -33,6 +35,8 @@ class RuleRecord:
     rows: int | None = None
     share: float | None = None
     where: str | None = None
+    scope: str | None = None
+    base_snapshot: str | None = None
     details: str = ""
     metrics: Mapping[str, int | float] = field(default_factory=dict)
 

@@ -21,7 +21,7 @@ _RUN = (
 _MOMENTS = frozenset({"evaluated", "moment", "logical_date", "window_start", "window_end"})
 _RULE = (
     *("run", "position", "name", "kind", "status", "severity", "failing_rows", "covered_rows", "share"),
-    *("condition", "details", "metrics"),
+    *("condition", "scope", "base_snapshot", "details", "metrics"),
 )
 _NAMES = {"judged_rows": "rows", "covered_rows": "rows", "condition": "where"}
 """Columns that are called differently than what they hold, because databases have words of their own."""

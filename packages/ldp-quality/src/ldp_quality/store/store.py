@@ -339,6 +339,8 @@ def _rule(line: Mapping[str, Any]) -> RuleRecord:
         rows=line.get("rows"),
         share=line.get("share") if counted else None,
         where=line.get("where"),
+        scope=line.get("scope"),
+        base_snapshot=line.get("base_snapshot"),
         details=str(line.get("details") or ""),
         metrics=numbers_of(line.get("metrics") or {}),
     )
