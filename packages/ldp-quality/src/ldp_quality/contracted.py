@@ -10,9 +10,10 @@ from typing import Any
 from ldp_core.errors import ConfigError, Problem
 from ldp_core.spi import Spec
 
+from ldp_quality.contract._variables import unknown
 from ldp_quality.contract.model import Contract, ContractTable
 from ldp_quality.rule import Rule
-from ldp_quality.section import contract_path
+from ldp_quality.section import contract_path, variables_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def find(section: Any, spec: Spec) -> Contracted | None:
     path = contract_path(section, spec)
     if path is None:
         return None
-    contract = Contract.from_file(path)
+    contract = Contract.from_file(path, variables_of(section))
     return Contracted(contract, _table(contract, spec))
 
 
@@ -70,14 +71,19 @@ def problems(section: Any, spec: Spec) -> list[Problem]:
     if not Path(path).is_file():
         return [Problem(f"there is no file {section['contract']}", key="contract")]
     try:
-        contract, found = read(path)
+        contract, found = read(path, variables_of(section))
         if contract is not None and not any(item.severity == "error" for item in found):
             _table(contract, spec)
     except ConfigError as error:
         return [*error.problems] or [
             Problem(error.message, key="contract", hint=error.hint, file=error.file, line=error.line)
         ]
-    return list(found)
+    known = contract.variables if contract is not None else tuple(variables_of(section))
+    strange = [
+        Problem(message, key=f"variables.{name}", hint=hint)
+        for name, message, hint in unknown(variables_of(section), known)
+    ]
+    return [*found, *strange]
 
 
 def _table(contract: Contract, spec: Spec) -> ContractTable:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ldp_core import registry
 from ldp_core.errors import ConfigError, LDPError, Problem
-from ldp_core.shape import Key, ListOf, Named, OneOf, Shape, Text, Type
+from ldp_core.shape import Key, ListOf, MapOf, Named, OneOf, Scalar, Shape, Text, Type
 from ldp_core.spi import Spec
 
 from ldp_quality import histories
@@ -37,6 +37,11 @@ class QualitySection:
                         Text(pattern=r"\S"),
                         "A data contract (ODCS); its rules are checks, too, and it describes the table.",
                     ),
+                    Key(
+                        "variables",
+                        MapOf(Scalar()),
+                        "Values of the contract's variables ${NAME}, above those that it gives itself.",
+                    ),
                 ),
                 doc="Checks that the rows must pass before they are published.",
             ),
@@ -52,6 +57,7 @@ class QualitySection:
             for problem in _of_check(item, spec):
                 key = f"{place}[{at}]" + (f".{problem.key}" if problem.key else "")
                 found.append(Problem(problem.message, key=key, hint=problem.hint))
+        found += _of_variables(value)
         found += histories.problems(_items(value), spec, place)
         if contract_path(value, spec) is not None:
             from ldp_quality.contracted import problems
@@ -64,7 +70,9 @@ class QualitySection:
         from ldp_core.config.canonical import file_hash
 
         path = contract_path(value, spec)
-        contract = {} if path is None else {"contract": file_hash(path)}
+        contract: dict[str, Any] = {} if path is None else {"contract": file_hash(path)}
+        if variables_of(value):
+            contract["variables"] = variables_of(value)
         return {"on_failure": on_failure(value), "checks": list(_items(value)), **contract}
 
     def docs(self, value: Any, spec: Spec) -> dict[str, Any]:
@@ -92,6 +100,24 @@ def contract_path(section: Any, spec: Spec) -> str | None:
     """The contract file that a section names, from the config's folder; None without one."""
     named = section.get("contract") if isinstance(section, Mapping) else None
     return spec.path(named) if isinstance(named, str) and named.strip() else None
+
+
+def variables_of(section: Any) -> dict[str, Any]:
+    """The values that a section gives to its contract's variables."""
+    given = section.get("variables") if isinstance(section, Mapping) else None
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def _of_variables(section: Any) -> Iterator[Problem]:
+    """Values that no variable may have, or that no contract asks for."""
+    from ldp_quality.contract._variables import problems_of
+
+    given = variables_of(section)
+    if given and not section.get("contract"):
+        yield Problem("are those of a contract, and there is none", key="variables")
+    for name, item in given.items():
+        for problem in problems_of(str(name), item):
+            yield Problem(problem, key=f"variables.{name}")
 
 
 def on_failure(section: Any) -> str:

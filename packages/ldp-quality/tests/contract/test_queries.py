@@ -197,7 +197,7 @@ def test_a_contract_asks_by_placeholders(tmp_path: Path, query: str, operator: s
     ("query", "reason"),
     [
         ("SELECT count(*) FROM customers", "a query reads orders alone, not customers"),
-        ("SELECT count(*) FROM {table} WHERE x > '${CUTOFF}'", "the variable CUTOFF has no value here"),
+        ("SELECT count(*) FROM {table} WHERE x > '${CUTOFF}'", "the variable CUTOFF has no value; --var"),
         ("SELECT count(*) FROM {table} WHERE x > now()", "a query cannot call"),
         ("DELETE FROM {table}", "a query must be one SELECT"),
     ],

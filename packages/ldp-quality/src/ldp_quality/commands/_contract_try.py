@@ -9,6 +9,7 @@ from ldp_core._output import cell, env_option, json_option, memory_option, print
 
 from ldp_quality.commands._named import FORMATS
 from ldp_quality.commands._rows import Wanted, rows_of
+from ldp_quality.commands._vars import var_option
 from ldp_quality.commands._words import number, percent, right
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _WORDS = {"fail": "fail", "not_run": "not run", "warn": "warn", "pass": "pass"}
     metavar="CONFIG|FOLDER",
     help="Where a TABLE is searched: configs and folders; the present folder by default.",
 )
+@var_option
 @env_option
 @memory_option
 @json_option
@@ -67,6 +69,7 @@ def test(
     word: str | None,
     password_env: str | None,
     places: tuple[str, ...],
+    given: dict[str, Any],
     env: str | None,
     memory_limit: str | None,
     as_json: bool,
@@ -92,7 +95,7 @@ def test(
         context = context_of({} if now is None else {"now": now})
     except ConfigError as error:
         raise UsageError(f"--{error.message}") from None
-    read = Contract.from_file(contract)
+    read = Contract.from_file(contract, given)
     rows = rows_of(read, Wanted(target, postgres, table, word, password_env, env, places, server))
     found = try_contract(
         read,

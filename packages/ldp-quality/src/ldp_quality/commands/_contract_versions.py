@@ -15,6 +15,7 @@ from ldp_quality.commands._words import second
 
 if TYPE_CHECKING:
     from ldp_quality.contract.diff import ContractDiff
+    from ldp_quality.contract.model import Contract
     from ldp_quality.contract.versioning import Finding
     from ldp_quality.store.records import ContractVersion
     from ldp_quality.store.store import Store
@@ -61,10 +62,9 @@ def save(
     minor version, which is only a warning.
     """
     from ldp_quality.commands._place import place_of
-    from ldp_quality.contract.model import Contract
     from ldp_quality.store.store import open_store
 
-    read = Contract.from_file(file)
+    read = _read(file)
     place = place_of(store, None, password_env)
     checked = _Check(read, force)
     with open_store(place.uri, password_env=place.password_env) as opened:
@@ -199,6 +199,22 @@ class _Check:
                 hint=f"{semver}--force saves it as it is",
             )
         self.finding = found
+
+
+def _read(file: str) -> Contract:
+    """The contract; one whose variables have no values yet is kept as it is.
+
+    Raises:
+        ConfigError: It has errors.
+    """
+    from ldp_quality.contract.load import load
+    from ldp_quality.contract.model import Contract
+    from ldp_quality.contract.read import contract_of
+
+    loaded = load(file)
+    if loaded.open and not loaded.problems:
+        return contract_of(loaded.document)
+    return Contract.from_file(file)
 
 
 def _wanted(found: Finding) -> str:

@@ -16,6 +16,7 @@ from ldp_core._output import (
     say,
 )
 
+from ldp_quality.commands._vars import var_option
 from ldp_quality.commands._words import number, second
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ _SHOWN = 3
     metavar="CONFIG|FOLDER",
     help="Where a TABLE is searched: configs and folders; the present folder by default.",
 )
+@var_option
 @env_option
 @memory_option
 @json_option
@@ -57,6 +59,7 @@ def what_if(
     table: str | None,
     last: int,
     places: tuple[str, ...],
+    given: dict[str, Any],
     env: str | None,
     memory_limit: str | None,
     as_json: bool,
@@ -80,7 +83,7 @@ def what_if(
         raise UsageError(
             "whose snapshots?", hint="name a config that loads the table, a table of a catalog, or a folder"
         )
-    read = Contract.from_file(contract)
+    read = Contract.from_file(contract, given)
     rows = rows_of(read, Wanted(target=word, table=own, env=env, places=places))
     if not isinstance(rows.source, TableHandle):
         raise UsageError(f"{rows.label} has no snapshots", hint="only an Iceberg table has; name one")

@@ -12,10 +12,10 @@ from ldp_quality.checks.base import Check
 from ldp_quality.checks.operators import OPERATORS, Operator
 from ldp_quality.checks.query import Query
 from ldp_quality.contract._library import CannotRun
+from ldp_quality.contract._variables import PLACES
 from ldp_quality.contract.model import ContractProperty, ContractTable, QualityItem
 
-PLACES = ("object", "table", "property", "column")
-_PLACE = re.compile(r"\$?\{(object|table|property|column)\}")
+_PLACE = re.compile(rf"\$?\{{({'|'.join(PLACES)})\}}")
 
 
 def query(item: QualityItem, table: ContractTable, column: ContractProperty | None) -> Check:

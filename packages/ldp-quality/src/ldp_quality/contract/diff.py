@@ -27,6 +27,7 @@ from ldp_quality.contract._diff_match import ABSENT, CONTENT, by
 from ldp_quality.contract._diff_schema import tables
 from ldp_quality.contract._diff_sla import default_element, slas
 from ldp_quality.contract._diff_walk import Differ, fields, members, plain, told
+from ldp_quality.contract._variables import filled
 
 if TYPE_CHECKING:
     from ldp_quality.contract.model import Contract
@@ -68,7 +69,7 @@ def _document(which: str, contract: Any) -> Mapping[str, Any]:
     written = contract if isinstance(contract, Mapping) else getattr(contract, "values", None)
     if not isinstance(written, Mapping):
         raise ConfigError(f"the {which} contract must be an object, not {type(contract).__name__}")
-    return written
+    return filled(written)
 
 
 def _text(value: Any) -> str | None:

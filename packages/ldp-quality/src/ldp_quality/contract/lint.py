@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,13 @@ class LintReport:
         file: As it was given.
         problems: What is wrong; only errors make it unusable.
         rules: Its rules, as far as it could be read.
+        variables: The names of its variables.
     """
 
     file: str
     problems: tuple[Problem, ...] = ()
     rules: tuple[ContractRule, ...] = ()
+    variables: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -53,6 +56,7 @@ class LintReport:
             "file": self.file,
             "ok": self.ok,
             "problems": [item.to_dict() for item in self.problems],
+            "variables": list(self.variables),
             "rules": len(self.rules),
             "run": len(self.rules) - len(self.not_run),
             "not_run": [
@@ -69,16 +73,23 @@ class LintReport:
         }
 
 
-def lint(path: str | Path) -> LintReport:
-    """Judge a contract file; what cannot be read is a problem too."""
+def lint(path: str | Path, variables: Mapping[str, Any] | None = None) -> LintReport:
+    """Judge a contract file; what cannot be read is a problem too.
+
+    Args:
+        path: A JSON or YAML file.
+        variables: Values of its variables, above those that it gives itself.
+    """
     from ldp_quality.contract.read import read
 
     try:
-        contract, problems = read(path)
+        contract, problems = read(path, variables)
     except ConfigError as error:
         own = Problem(error.message, error.key or "", error.file or str(path), error.line, error.hint)
         return LintReport(str(path), error.problems or (own,))
-    return LintReport(str(path), problems, contract.rules() if contract else ())
+    if contract is None:
+        return LintReport(str(path), problems)
+    return LintReport(str(path), problems, contract.rules(), contract.variables)
 
 
 def _line(problem: Problem) -> str:

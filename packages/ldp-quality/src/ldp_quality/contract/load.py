@@ -15,6 +15,15 @@ from ldp_core.config.validate import shown
 from ldp_core.errors import Problem
 
 from ldp_quality.contract._schema import VERSIONS, schema_of
+from ldp_quality.contract._variables import (
+    PLACES,
+    filled,
+    own,
+    own_problems,
+    used,
+    variables,
+    without_value,
+)
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _HINT = "say ${NAME} for a variable, or leave it out"
@@ -28,11 +37,15 @@ class Loaded:
         document: What it holds, with the line of every key.
         version: Its ``apiVersion``; None where LDP does not read it.
         problems: What is wrong with it, each with file and line.
+        open: Places that need a number, or one of some words, and hold a variable without a value.
+        variables: The names of its variables.
     """
 
     document: Document
     version: str | None
     problems: tuple[Problem, ...] = ()
+    open: tuple[Problem, ...] = ()
+    variables: tuple[str, ...] = ()
 
     def placed(self, problem: Problem) -> Problem:
         """A problem with its file and line, and without anything secret in its text."""
@@ -44,11 +57,12 @@ class Loaded:
         )
 
 
-def load(path: str | Path) -> Loaded:
+def load(path: str | Path, given: Mapping[str, Any] | None = None) -> Loaded:
     """Read and validate a contract.
 
     Args:
         path: A JSON or YAML file.
+        given: Values of variables, above those that it gives itself.
 
     Raises:
         ConfigError: It is not there, or not JSON or YAML; what else is wrong is among the problems.
@@ -60,15 +74,37 @@ def load(path: str | Path) -> Loaded:
     loaded = Loaded(document, None if wrong else document.data["apiVersion"])
     if wrong:
         return replace(loaded, problems=(loaded.placed(wrong),))
-    secrets = list(_secrets(document.data))
+    own_ones = list(own_problems(document.data))
+    secrets = [*_secrets(document.data), *own_ones]
+    known = tuple(dict.fromkeys((*used(document.data), *own(document.data))))
+    loaded = replace(loaded, document=replace(document, data=filled(document.data, given)), variables=known)
     hidden = [problem.key for problem in secrets]
     found = [
         problem
-        for problem in findings(document.data, schema_of(str(loaded.version)))
+        for problem in findings(loaded.document.data, schema_of(str(loaded.version)))
         if not any(within(problem.key, key) for key in hidden)
     ]
+    values = {**own(document.data), **(given or {})}
+    unset = [_unset(loaded.document.data, problem, values) for problem in found]
+    found = [problem for problem, without in zip(found, unset, strict=True) if without is None]
     every = sorted([*secrets, *found], key=lambda problem: document.line_of(problem.key) or 0)
-    return replace(loaded, problems=tuple(loaded.placed(problem) for problem in every))
+    return replace(
+        loaded,
+        problems=tuple(loaded.placed(problem) for problem in every),
+        open=tuple(loaded.placed(problem) for problem in unset if problem is not None),
+    )
+
+
+def _unset(data: Mapping[str, Any], problem: Problem, values: Mapping[str, Any]) -> Problem | None:
+    """That a place which the standard does not take as it is only lacks the value of a variable."""
+    held = _at(data, problem.key)
+    names = variables(held, PLACES) if isinstance(held, str) else []
+    if not names:
+        return None
+    listed = ", ".join(values)
+    return Problem(
+        without_value(names), key=problem.key, hint=f"these have one: {listed}" if listed else None
+    )
 
 
 def version_problem(data: Mapping[str, Any]) -> Problem | None:

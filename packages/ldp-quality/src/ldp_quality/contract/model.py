@@ -225,9 +225,10 @@ class Contract:
         api_version: The version of the standard.
         tables: What its ``schema`` holds.
         service_levels: What it promises of its service.
-        values: The whole document as it is written.
+        values: The whole document, with the values of its variables.
         file: The file as it was named.
         lines: Where each of its keys stands.
+        variables: The names of its variables.
     """
 
     id: str
@@ -238,24 +239,30 @@ class Contract:
     values: Mapping[str, Any] = field(default_factory=dict)
     file: str | None = None
     lines: Document | None = field(default=None, repr=False, compare=False)
+    variables: tuple[str, ...] = ()
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Contract:
+    def from_file(cls, path: str | Path, variables: Mapping[str, Any] | None = None) -> Contract:
         """Read a contract.
 
         Args:
             path: A JSON or YAML file.
+            variables: Values of its variables, above those that it gives itself.
 
         Raises:
             ConfigError: It is not there, breaks the standard, or has a rule that cannot be understood;
-                carries every problem with its file, line and key.
+                carries every problem with its file, line and key. Or a variable is a secret, or none of
+                its own.
         """
+        from ldp_quality.contract._variables import checked, unknown
         from ldp_quality.contract.read import read
 
-        contract, problems = read(path)
+        contract, problems = read(path, checked(variables))
         errors = tuple(problem for problem in problems if problem.severity == "error")
         if errors or contract is None:
             raise ConfigError.from_problems(errors)
+        for name, message, hint in unknown(variables or {}, contract.variables):
+            raise ConfigError(message, file=contract.file, key=f"variables.{name}", hint=hint)
         return contract
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,14 @@ from ldp_quality.contract.model import (
 )
 
 
-def read(path: str | Path) -> tuple[Contract | None, tuple[Problem, ...]]:
+def read(
+    path: str | Path, variables: Mapping[str, Any] | None = None
+) -> tuple[Contract | None, tuple[Problem, ...]]:
     """Read a contract file.
+
+    Args:
+        path: A JSON or YAML file.
+        variables: Values of its variables, above those that it gives itself.
 
     Returns:
         The contract, None where the file has errors that leave none; and all that is wrong with it.
@@ -31,10 +38,10 @@ def read(path: str | Path) -> tuple[Contract | None, tuple[Problem, ...]]:
     """
     from ldp_quality.contract.rules import rules_of
 
-    loaded = load(path)
-    if loaded.problems:
-        return None, loaded.problems
-    contract = contract_of(loaded.document)
+    loaded = load(path, variables)
+    if loaded.problems or loaded.open:
+        return None, (*loaded.problems, *loaded.open)
+    contract = replace(contract_of(loaded.document), variables=loaded.variables)
     _, problems = rules_of(contract)
     return contract, tuple(loaded.placed(problem) for problem in problems)
 

@@ -15,9 +15,9 @@ from ldp_quality.contract import _columns, _custom, _sla
 from ldp_quality.contract._drift import drift
 from ldp_quality.contract._extras import Extras, extras, merged, severity_of
 from ldp_quality.contract._library import CannotRun, library
-from ldp_quality.contract._query import PLACES, query
+from ldp_quality.contract._query import query
 from ldp_quality.contract._types import is_measure, types_of
-from ldp_quality.contract._variables import variables
+from ldp_quality.contract._variables import PLACES, variables, without_value
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
 from ldp_quality.rule import WARN, Rule
 
@@ -111,7 +111,7 @@ class _Mapper:
             if is_measure(column):
                 check = NotRun(f"{column.name} is a measure and no column", about)
             elif open_:
-                check = NotRun(f"the variable {open_[0]} has no value here", about)
+                check = NotRun(without_value(open_), about)
             key = f"{column.origin.key}.{derived.key}" if derived.key else column.origin.key
             yield from self._derived(check, table, key, own)
         for item in column.quality:
@@ -155,7 +155,7 @@ class _Mapper:
                 raise CannotRun(f"{column.name} is a measure and no column")
             open_ = variables({**item.values, "description": None}, PLACES if item.type == "sql" else ())
             if open_ and item.type in ("library", "sql"):
-                raise CannotRun(f"the variable {open_[0]} has no value here")
+                raise CannotRun(without_value(open_))
             if item.type == "library":
                 return library(item, table, column)
             if item.type == "sql":

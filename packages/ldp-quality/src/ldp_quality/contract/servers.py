@@ -14,7 +14,7 @@ from ldp_core._duck import ident
 from ldp_core.errors import ConfigError
 from ldp_core.spi import Spec
 
-from ldp_quality.contract._variables import variables
+from ldp_quality.contract._variables import variables, without_value
 from ldp_quality.contract.model import Contract, ContractTable
 
 _FORMATS = {
@@ -74,9 +74,7 @@ class _Server:
             return None
         open_ = variables(value)
         if open_:
-            raise self.wrong(
-                f"the variable {open_[0]} has no value", key, hint=f"give --var {open_[0]}=VALUE"
-            )
+            raise self.wrong(without_value(open_), key)
         return str(value)
 
     def needed(self, key: str) -> str:
