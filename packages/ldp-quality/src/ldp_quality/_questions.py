@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ldp_quality._absent import absent
-from ldp_quality._outliers import outliers
+from ldp_quality._outliers import outliers, scan
 from ldp_quality._scalar import scalar
 from ldp_quality._values import plain
 from ldp_quality.expr import Column
@@ -22,6 +22,7 @@ from ldp_quality.plan import (
     RateCounts,
     Rates,
     Scalar,
+    Scan,
     StepCounts,
     Steps,
 )
@@ -43,6 +44,8 @@ def answer(question: Question, rows: DuckDBExecutor) -> Answer:
             return absent(question, rows)
         case Outliers():
             return outliers(question, rows)
+        case Scan():
+            return scan(question, rows)
         case Scalar():
             return scalar(question, rows)
 

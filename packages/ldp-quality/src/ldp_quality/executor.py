@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +29,14 @@ class DuckDBExecutor:
         sql: The rows, their columns in the order of ``columns``.
         ordered_sql: The same with one more column, last: the number of the row in the input, from 0.
         columns: Names and kinds.
+        whole: All rows, where these are only those of a condition.
     """
 
     con: DuckDBPyConnection
     sql: str
     ordered_sql: str
     columns: Mapping[str, Kind]
+    whole: DuckDBExecutor | None = field(default=None, kw_only=True)
     _prefix: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -55,6 +57,7 @@ class DuckDBExecutor:
             self,
             sql=f"SELECT {listed} FROM {source} WHERE {where}",
             ordered_sql=f"SELECT {listed}, {self.row} FROM {source} WHERE {where}",
+            whole=self.whole or self,
         )
 
     def aggregate(self, wanted: Sequence[Aggregate]) -> list[Any]:
@@ -155,6 +158,11 @@ class DuckDBExecutor:
         """Rows of a small answer to a query that holds users' SQL."""
         with _explained(of_users=True):
             return list(self.con.sql(sql).fetchall())
+
+    def reader(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """A large answer, so many rows at a time."""
+        with _explained():
+            yield from self.con.sql(sql).to_arrow_reader(rows)
 
     def arrow(self, sql: str) -> pa.Table:
         """A small answer, in types that lose nothing."""

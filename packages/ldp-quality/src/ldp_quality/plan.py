@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ldp_core.spi import Spec
 
@@ -19,6 +19,9 @@ from ldp_quality.history import History
 from ldp_quality.kinds import Kind
 from ldp_quality.references import Reference
 from ldp_quality.result import CheckResult
+
+if TYPE_CHECKING:
+    from ldp_quality.detectors import Detector
 
 SAMPLES = 5
 """How many rows, keys or values a failed check shows."""
@@ -222,10 +225,11 @@ class OutlierCounts:
 
     Attributes:
         values: Rows with a value.
-        mean: What they were compared with; None where there are too few.
+        mean: What they were compared with; None where there are too few, or another detector looked.
         stddev: See ``mean``.
         rows: Rows that lie too far.
         hits: The first of these.
+        known: Whether there were enough rows to know what is usual.
     """
 
     values: int
@@ -233,6 +237,20 @@ class OutlierCounts:
     stddev: float | None = None
     rows: int = 0
     hits: tuple[Hit, ...] = ()
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Rows that a detector finds unlike the others; the answer is ``OutlierCounts``.
+
+    Attributes:
+        columns: What it looks at.
+        detector: The detector.
+    """
+
+    columns: tuple[str, ...]
+    detector: Detector
 
 
 @dataclass(frozen=True)
@@ -261,7 +279,7 @@ class ScalarValue:
     hits: tuple[Hit, ...] = ()
 
 
-Question: TypeAlias = Keys | Steps | Rates | Absent | Outliers | Scalar
+Question: TypeAlias = Keys | Steps | Rates | Absent | Outliers | Scan | Scalar
 Answer: TypeAlias = KeyCounts | StepCounts | RateCounts | AbsentCounts | OutlierCounts | ScalarValue
 
 

@@ -68,6 +68,23 @@ def test_every_kind_of_number(values: pa.Array) -> None:
     assert "1 of 21 rows have a x beyond 3 standard deviations" in result.details
 
 
+@settings(deadline=None, max_examples=50)
+@given(st.lists(FLOATS, max_size=12), st.integers(0, 12), st.sampled_from([0.5, 1.0, 2.0]))
+def test_rows_of_a_condition_are_compared_with_all_rows(
+    values: list[float | None], first: int, sigma: float
+) -> None:
+    expected = beyond(values, sigma, None, 2)
+    judged = [row for row in expected or () if row >= first]
+    table = pa.table(
+        {"x": pa.array(values, pa.float64(), from_pandas=False), "k": list(range(len(values)))},
+    )
+    rule = Rule(check=Anomaly("x", sigma=sigma, min_rows=2), where=f"k >= {first}")
+    [result] = run_checks(table, [rule]).results
+    assert result.failing_rows == len(judged)
+    assert [sample["row"] for sample in result.samples] == judged[:5]
+    assert ("too few" in result.details) is (expected is None)
+
+
 def test_values_that_never_change_and_columns_that_are_no_numbers() -> None:
     frame = pa.table({"x": [1] * 10, "t": ["a"] * 10, "e": pa.array([None] * 10, pa.int64())})
     report = run_checks(
@@ -86,6 +103,10 @@ def test_values_that_never_change_and_columns_that_are_no_numbers() -> None:
         ({"mean": 1, "stddev": 0}, "stddev must be above 0"),
         ({"mean": "a", "stddev": 1}, "mean must be a number"),
         ({"min_rows": 1}, "min_rows must be a whole number from 2"),
+        ({"detector": "forest"}, "unknown detector 'forest'; installed: sigma"),
+        ({"detector": {"type": "sigma", "trees": 5}}, "unknown option"),
+        ({"detector": 5}, "unknown detector 5"),
+        ({"sigma": 2, "detector": {"type": "sigma"}}, "are options of the detector sigma"),
     ],
 )
 def test_what_is_wrong(said: dict[str, Any], text: str) -> None:

@@ -106,7 +106,7 @@ class Found:
             metrics = {
                 "row_count": facts.rows,
                 "missing_columns": list(self.missing),
-                "added_columns": list(self.added),
+                **({} if self.means.added == IGNORE else {"added_columns": list(self.added)}),
                 "type_mismatches": dict(self.types),
             }
             return CheckResult(label, self.status == PASS, self.details, 0, metrics, status=self.status)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import LDPError
 
 from ldp_quality import kinds
+from ldp_quality.detectors import Found, Sigma, Stats, detect
 from ldp_quality.executors._pg_table import found
 from ldp_quality.executors._pg_words import constant, ticks
 from ldp_quality.plan import (
@@ -23,12 +26,17 @@ from ldp_quality.plan import (
     Question,
     RateCounts,
     Rates,
+    Scan,
     StepCounts,
     Steps,
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ldp_quality.executors.postgres import PostgresExecutor
+
+_STAYS = "rows of PostgreSQL stay there, and this detector looks at rows itself"
 
 
 def answer(question: Question, rows: PostgresExecutor) -> Answer:
@@ -46,6 +54,8 @@ def answer(question: Question, rows: PostgresExecutor) -> Answer:
             return _rates(question, rows)
         case Outliers():
             return _outliers(question, rows)
+        case Scan():
+            return _scan(question, rows)
         case Absent():
             return _absent(question, rows)
     raise CannotEvaluate(f"PostgreSQL is not asked {type(question).__name__.lower()}: only DuckDB is")
@@ -160,25 +170,70 @@ def _rates(rates: Rates, rows: PostgresExecutor) -> RateCounts:
 
 
 def _outliers(question: Outliers, rows: PostgresExecutor) -> OutlierCounts:
-    """Find the baseline, then the rows beyond it; infinite values are no part of the one and in the other."""
-    place = rows.places[question.column]
-    value = f"(({place})::float8)"
-    nan = rows.words.is_nan(place) if rows.columns[question.column].nan else "false"
-    known = f"({place} IS NOT NULL AND NOT {nan})"
-    finite = f"({known} AND {value} NOT IN ('Infinity', '-Infinity'))"
-    count, mean, stddev = rows.fetch(
-        f"SELECT count(*) FILTER (WHERE {known}), avg({value}) FILTER (WHERE {finite}), "
-        f"stddev_samp({value}) FILTER (WHERE {finite}) FROM {rows.relation()}"
-    )[0]
-    if question.past is not None:
-        mean, stddev = question.past
-    elif count < question.min_rows or mean is None or stddev is None:
-        return OutlierCounts(count)
-    far = f"{known} AND abs({value} - {constant(mean)}) > {constant(question.sigma * stddev)}"
-    ((beyond,),) = rows.fetch(f"SELECT count(*) FROM {rows.relation()} WHERE {far}")
-    if not beyond:
-        return OutlierCounts(count, mean, stddev)
-    return OutlierCounts(count, mean, stddev, beyond, _first(rows, rows.relation(ordered=True), far))
+    """Find the baseline, that of all rows, then the rows beyond it."""
+    mean, stddev = question.past or (None, None)
+    detector = Sigma((question.column,), question.sigma, mean, stddev, question.min_rows)
+    return _scan(Scan((question.column,), detector), rows)
+
+
+def _scan(question: Scan, rows: PostgresExecutor) -> OutlierCounts:
+    """Ask a detector."""
+    columns = question.columns
+    return detect(question.detector, PostgresRows(rows.whole, columns), PostgresRows(rows, columns))
+
+
+@dataclass(frozen=True)
+class PostgresRows:
+    """See ``DetectorRows``; no row leaves the server.
+
+    Attributes:
+        rows: What answers.
+        columns: The columns.
+    """
+
+    rows: PostgresExecutor
+    columns: tuple[str, ...]
+
+    def stats(self, column: str) -> Stats:
+        """See ``DetectorRows``."""
+        value, known = self._value(column)
+        finite = f"({known} AND {value} NOT IN ('Infinity', '-Infinity'))"
+        return Stats(
+            *self.rows.fetch(
+                f"SELECT count(*) FILTER (WHERE {known}), avg({value}) FILTER (WHERE {finite}), "
+                f"stddev_samp({value}) FILTER (WHERE {finite}) FROM {self.rows.relation()}"
+            )[0]
+        )
+
+    def beyond(self, column: str, mean: float, distance: float) -> Found:
+        """See ``DetectorRows``."""
+        value, known = self._value(column)
+        far = f"{known} AND abs({value} - {constant(mean)}) > {constant(distance)}"
+        values, found = self.rows.fetch(
+            f"SELECT count(*) FILTER (WHERE {known}), count(*) FILTER (WHERE {far}) "
+            f"FROM {self.rows.relation()}"
+        )[0]
+        if not found:
+            return Found(values)
+        hits = _first(self.rows, self.rows.relation(ordered=True), far)
+        return Found(values, found, tuple(hit.row for hit in hits))
+
+    def sample(self, rows: int) -> pa.Table:
+        """Nothing."""
+        raise CannotEvaluate(_STAYS)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Nothing."""
+        raise CannotEvaluate(_STAYS)
+
+    def matching(self, test: Callable[[pa.RecordBatch], Any]) -> Found:
+        """Nothing."""
+        raise CannotEvaluate(_STAYS)
+
+    def _value(self, column: str) -> tuple[str, str]:
+        place = self.rows.places[column]
+        nan = self.rows.words.is_nan(place) if self.rows.columns[column].nan else "false"
+        return f"(({place})::float8)", f"({place} IS NOT NULL AND NOT {nan})"
 
 
 def _absent(question: Absent, rows: PostgresExecutor) -> AbsentCounts:

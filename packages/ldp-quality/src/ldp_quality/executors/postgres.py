@@ -155,6 +155,11 @@ class PostgresExecutor:
         return self.table.columns
 
     @property
+    def whole(self) -> PostgresExecutor:
+        """All rows, where these are only those of conditions."""
+        return replace(self, scope=())
+
+    @property
     def places(self) -> dict[str, str]:
         """Each column as it is written in ``relation``, by the user's name."""
         return {name: f"c{at}" for at, name in enumerate(self.columns)}
