@@ -84,7 +84,21 @@ def preview(
         ConfigError: The config has errors, or its path waits for a window.
         LDPError: The source cannot be read, or does not fit the target.
     """
-    plan = build(config, mode, ask)
+    return preview_plan(build(config, mode, ask), limit, options)
+
+
+def preview_plan(plan: Plan, limit: int, options: RunOptions) -> Preview:
+    """As ``preview``, of stages.
+
+    Args:
+        plan: The stages.
+        limit: How many rows to give.
+        options: How to run.
+
+    Raises:
+        ConfigError: The path of the source waits for a window.
+        LDPError: The source cannot be read, or does not fit the target.
+    """
     need_window(plan)
     warnings = Lines()
     prepared = gates.prepare(plan.checks)
@@ -100,7 +114,9 @@ def preview(
             verdicts: dict[str, Verdict] = {}
             if batch is not None:
                 kept = reconciled(plan, ctx, extract, batch.rows).kept
-                verdicts = gates.judge(prepared, replace(batch, source_rows=kept))
+                verdicts = gates.judge(
+                    prepared, replace(batch, source_rows=kept, on_failure=options.on_failure)
+                )
             total = batch.rows if batch else None
         finally:
             session.discard()
