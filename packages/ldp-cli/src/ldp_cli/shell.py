@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 import click
-from ldp_core._output import print_json
+from ldp_core._output import cell, print_json
 from ldp_core._trouble import REMEDIES, file_error, trouble, words
 from ldp_core.errors import Interrupted, LDPError, UsageError
 
@@ -98,13 +98,18 @@ def _report(error: LDPError, cause: Exception, args: list[str]) -> int:
 
         click.echo(_masked("".join(traceback.format_exception(cause))), err=True, nl=False)
     for text in texts:
-        click.echo(f"ldp: error: {_masked(text)}", err=True)
+        click.echo(f"ldp: error: {_shown(_masked(text))}", err=True)
     if _wants_json(args):
         body = error.to_dict()
         if len(problems) > 1:
             body["problems"] = [problem.to_dict() for problem in problems]
         print_json({"error": _masked(body)})
     return error.exit_code
+
+
+def _shown(text: str) -> str:
+    """A text of one line or several; names out of files and tables say nothing to the terminal."""
+    return "\n".join(cell(line) for line in text.split("\n"))
 
 
 def _line_of(error: LDPError) -> str:

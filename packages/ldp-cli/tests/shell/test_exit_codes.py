@@ -41,6 +41,8 @@ def fail(ctx, kind, as_json):
         raise OSError(30, "Read-only file system", "wh/nyc")
     if kind == "library":
         raise ValueError("what it is\\nand more")
+    if kind == "escape":
+        raise DataQualityError("1 failed:\\n  - \\x1b]0;x\\x07: bad")
     if kind == "secret":
         raise RuntimeError("cannot reach postgresql://me:hunter2@db/lake")
     if kind == "sla":
@@ -94,6 +96,7 @@ def fake(site: Any) -> Any:
         ("fine", 0, ""),
         ("config", 1, "ldp: error: c.json:3: metadata.x: unknown key; did you mean y?\n"),
         ("many", 1, "ldp: error: c.json:1: a: one\nldp: error: c.json:2: b: two\n"),
+        ("escape", 3, "ldp: error: 1 failed:\n  - \\x1b]0;x\\x07: bad\n"),
         ("gate", 3, "ldp: error: 2 of 3 checks failed; nothing was published\n"),
         ("source", 1, "ldp: error: no such file: x.csv\n"),
         (
