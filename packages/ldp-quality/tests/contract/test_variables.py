@@ -89,6 +89,11 @@ def test_a_place_that_needs_a_number_is_an_error_with_its_line(ldp: Ldp) -> None
     assert ldp("lint", "c.yaml", "--var", "LEAST=1")[0] == 0
 
 
+def test_a_value_that_does_not_fit_is_told_with_its_variable(ldp: Ldp) -> None:
+    _, out, _ = ldp("lint", "c.yaml", "--var", "LEAST=many")
+    assert out.strip().endswith("must be a number, not text; what stands there is the value of LEAST")
+
+
 def test_a_text_without_its_value_is_not_run(ldp: Ldp) -> None:
     text = (CONTRACT + OWN).replace("${MOST:-3}", "${MOST}")
     code, out, _ = ldp("lint", "c.yaml", text=text)

@@ -122,6 +122,14 @@ def test_what_is_not_there_is_one_line(ldp: Ldp) -> None:
     assert ldp("versions").splitlines()[3].split()[:3] == ["orders", "1", "1.0.0"]
 
 
+def test_a_name_cannot_speak_to_the_terminal(ldp: Ldp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+    Path("c.yaml").write_text(CONTRACT.format(version="1.0.0").replace("id: orders", 'id: "o\\e[31m"'))
+    told = ldp("save", "c.yaml", "--by", "\x1b[31m") + ldp("save", "c.yaml") + ldp("versions", "c.yaml")
+    assert "\x1b" not in told
+    assert told.count("o\\x1b[31m") == 3
+
+
 def test_a_text_that_is_no_contract_is_listed_and_followed(ldp: Ldp) -> None:
     with open_store(".ldp/quality.db") as store:
         store.save_contract("no contract", contract_id="orders")

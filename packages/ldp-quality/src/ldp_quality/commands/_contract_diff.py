@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
-from ldp_core._output import json_option, note, print_json, print_table, say
+from ldp_core._output import cell, json_option, note, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ldp_core.config.load import Document
@@ -69,7 +69,7 @@ def show(found: ContractDiff) -> None:
     if len(set(versions)) == 1:
         versions = versions[:1]
     title = f"{found.contract or 'contract'} {' -> '.join(versions)}".rstrip()
-    say(f"{title}: {', '.join(_counts(found)) or 'nothing changed'}")
+    say(cell(f"{title}: {', '.join(_counts(found)) or 'nothing changed'}"))
     for impact in _CLASSES:
         changes = found.of(impact)
         if changes:

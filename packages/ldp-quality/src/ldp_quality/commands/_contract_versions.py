@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from ldp_core._output import json_option, print_json, print_table, say, warn
+from ldp_core._output import cell, json_option, print_json, print_table, say, warn
 
 from ldp_quality.commands._words import second
 
@@ -71,7 +71,7 @@ def save(
         made = opened.save_contract(Path(file), who=by, note=note, accept=checked)
         label = opened.label
     if checked.finding is not None:
-        warn(f"{file}: {checked.finding.message}{_wanted(checked.finding)}")
+        warn(cell(f"{file}: {checked.finding.message}{_wanted(checked.finding)}"))
     if as_json:
         print_json(
             {
@@ -83,9 +83,9 @@ def save(
         )
         return
     if not checked.asked:
-        say(f"nothing changed: {_named(made)} in {label} says the same, saved {_by(made)}")
+        say(cell(f"nothing changed: {_named(made)} in {label} says the same, saved {_by(made)}"))
         return
-    say(f"saved {_named(made)} in {label}, by {made.who}")
+    say(cell(f"saved {_named(made)} in {label}, by {made.who}"))
     if checked.changes is not None:
         from ldp_quality.commands._contract_diff import show
 
@@ -119,7 +119,7 @@ def versions(contract: str | None, store: str | None, password_env: str | None, 
         rows = [(item.contract_id, item.number, item.version, second(item.saved), item.who) for item in found]
         print_table(("contract", "versions", "version", "saved_utc", "by"), rows, footer=False)
         return
-    say(f"Versions of {found[0].contract_id} in {label}, the last first:")
+    say(cell(f"Versions of {found[0].contract_id} in {label}, the last first:"))
     listed = [
         (item.number, item.version, second(item.saved), item.who, _told(item, changes), item.note)
         for item in found

@@ -86,13 +86,26 @@ def load(path: str | Path, given: Mapping[str, Any] | None = None) -> Loaded:
     ]
     values = {**own(document.data), **(given or {})}
     unset = [_unset(loaded.document.data, problem, values) for problem in found]
-    found = [problem for problem, without in zip(found, unset, strict=True) if without is None]
+    found = [
+        _explained(document.data, problem)
+        for problem, without in zip(found, unset, strict=True)
+        if without is None
+    ]
     every = sorted([*secrets, *found], key=lambda problem: document.line_of(problem.key) or 0)
     return replace(
         loaded,
         problems=tuple(loaded.placed(problem) for problem in every),
         open=tuple(loaded.placed(problem) for problem in unset if problem is not None),
     )
+
+
+def _explained(written: Mapping[str, Any], problem: Problem) -> Problem:
+    """That what stands there is the value of a variable, where nothing else is hinted at."""
+    held = _at(written, problem.key)
+    names = variables(held, PLACES) if isinstance(held, str) else []
+    if not names or problem.hint:
+        return problem
+    return replace(problem, hint=f"what stands there is the value of {names[0]}")
 
 
 def _unset(data: Mapping[str, Any], problem: Problem, values: Mapping[str, Any]) -> Problem | None:
