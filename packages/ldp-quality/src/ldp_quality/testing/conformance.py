@@ -19,6 +19,7 @@ from ldp_quality.checks.anomaly import Anomaly
 from ldp_quality.checks.base import Check
 from ldp_quality.checks.expression import Expression
 from ldp_quality.checks.freshness import Freshness
+from ldp_quality.checks.metric_anomaly import MetricAnomaly
 from ldp_quality.checks.range import Range
 from ldp_quality.checks.rows import AcceptedValues, NotNull, Regex
 from ldp_quality.checks.schema import SchemaHas
@@ -134,6 +135,29 @@ class Conformance:
             assert found.samples == wanted.samples
             assert found.metrics["mean"] == pytest.approx(wanted.metrics["mean"])
             assert found.metrics["stddev"] == pytest.approx(wanted.metrics["stddev"])
+
+    def test_rows_of_a_condition_are_compared_with_all_rows(self) -> None:
+        table = orders(16)
+        rule = Rule(check=Anomaly("amount", sigma=1.2), where="id >= 6")
+        found, wanted = self.judge([rule], table).results[0], run_checks(table, [rule]).results[0]
+        [alone] = run_checks(table, [Anomaly("amount", sigma=1.2)]).results
+        assert found.metrics["mean"] == pytest.approx(alone.metrics["mean"])
+        assert (found.failing_rows, found.samples) == (wanted.failing_rows, wanted.samples)
+        assert 0 < found.failing_rows < alone.failing_rows
+        assert found.metrics["values"] == 4
+
+    def test_numbers_that_are_compared_with_earlier_runs(self) -> None:
+        of_column = ("null_share", "sum", "mean", "min", "max", "distinct")
+        columns = ("id", "amount", "ratio")
+        checks: list[Check | Rule] = [MetricAnomaly("row_count")]
+        checks += [MetricAnomaly(metric, column) for metric in of_column for column in columns]
+        table = orders(8)
+        for one, other in zip(
+            self.judge(checks, table).results, run_checks(table, checks).results, strict=True
+        ):
+            assert (one.name, one.status) == (other.name, "not_run")
+            numbers = [{k: v for k, v in item.metrics.items() if k != "reason"} for item in (one, other)]
+            assert numbers[0] == pytest.approx(numbers[1])
 
     def test_a_value_that_is_no_number_is_found_whatever_statistics_say(self) -> None:
         numbers = [0.5, math.nan, 1.0, 0.5, math.nan, None]
