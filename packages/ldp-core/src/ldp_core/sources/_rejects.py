@@ -113,7 +113,7 @@ def matched(
         raise SourceError(
             f"{total} rows were read and {number} found again, so that bad ones cannot be put aside",
             file=file,
-            hint="mend them, or load without on_bad_rows",
+            hint="write it with one kind of line end, or load without on_bad_rows",
         )
 
 

@@ -63,7 +63,11 @@ def pieces(stream: Any, dialect: Dialect, width: int, *, name: str) -> Iterator[
             break
     header = dialect.header
     for line in lines:
-        start = lines.number
+        start, bare = lines.number, line.removesuffix(end)
+        if not header and grammar.right(bare):
+            odd = grammar.encoded(bare)
+            yield Piece(start, line, "broken" if odd else "row", odd)
+            continue
         data, body, closed = _gather(line, lines, grammar, end)
         if header:
             header = False
@@ -71,7 +75,7 @@ def pieces(stream: Any, dialect: Dialect, width: int, *, name: str) -> Iterator[
         elif not body and closed and width > 1:
             yield Piece(start, data, "blank")
         else:
-            trouble = grammar.trouble(body, end, closed=closed)
+            trouble = grammar.trouble(body, closed=closed)
             yield Piece(start, data, "broken" if trouble else "row", trouble)
 
 
@@ -108,45 +112,58 @@ class _Grammar:
             opened = spaces + mark + inner
             field = rb"(?>" + opened + mark + spaces + rb"|(?!" + spaces + mark + rb")" + plain + rb")"
         self.record = re.compile(field + rb"(?:" + comma + field + rb")*+", re.DOTALL)
+        more = b"{%d}" % (width - 1)
+        self.row = re.compile(
+            field + rb"(?:" + comma + field + rb")" + more + rb"(?:" + comma + rb")?+", re.DOTALL
+        )
         self.field = re.compile(field, re.DOTALL)
         self.open = re.compile(rb"(?:" + field + comma + rb")*+" + opened, re.DOTALL) if opened else None
 
-    def whole(self, body: bytes) -> bool:
-        """Whether the bytes are no record that goes on in the next line."""
-        return self.open is None or self.quote not in body or self.open.fullmatch(body) is None
-
-    def trouble(self, body: bytes, end: bytes, *, closed: bool) -> str:
-        """Why a record is not right; empty when it is."""
+    def right(self, body: bytes) -> bool:
+        """Whether a record has its fields, its quotes and no line end of another kind."""
         if self.quote and self.quote in body:
-            if not closed or not self.record.fullmatch(body):
-                rest = body.rstrip(b"\r\n")
-                mixed = rest != body and self.record.fullmatch(rest)
-                return MIXED if mixed else "a quote is not closed, or text follows a closing quote"
-            found, empty = self._fields(body)
-        else:
-            if b"\r" in body or b"\n" in body:
-                return MIXED
-            found = body.count(self.delimiter) + 1
-            empty = body.endswith(self.delimiter)
-        if found != self.width and not (empty and found == self.width + 1):
-            fields = "1 field" if found == 1 else f"{found} fields"
-            return f"the row has {fields} where {self.width} {'is' if self.width == 1 else 'are'} expected"
+            return self.row.fullmatch(body) is not None
+        if b"\r" in body or b"\n" in body:
+            return False
+        found = body.count(self.delimiter) + 1
+        return found == self.width or (found == self.width + 1 and body.endswith(self.delimiter))
+
+    def encoded(self, body: bytes) -> str:
+        """That a record is not UTF-8; empty where it is."""
         try:
             body.decode()
         except UnicodeDecodeError:
             return "is not UTF-8"
         return ""
 
-    def _fields(self, body: bytes) -> tuple[int, bool]:
-        """How many fields a record has, and whether the last one is empty without quotes."""
+    def whole(self, body: bytes) -> bool:
+        """Whether the bytes are no record that goes on in the next line."""
+        return self.open is None or self.quote not in body or self.open.fullmatch(body) is None
+
+    def trouble(self, body: bytes, *, closed: bool) -> str:
+        """Why a record is not right; empty when it is."""
+        if closed and self.right(body):
+            return self.encoded(body)
+        if self.quote and self.quote in body:
+            if not closed or not self.record.fullmatch(body):
+                rest = body.rstrip(b"\r\n")
+                mixed = rest != body and self.record.fullmatch(rest)
+                return MIXED if mixed else "a quote is not closed, or text follows a closing quote"
+        elif b"\r" in body or b"\n" in body:
+            return MIXED
+        found = self._fields(body)
+        fields = "1 field" if found == 1 else f"{found} fields"
+        return f"the row has {fields} where {self.width} {'is' if self.width == 1 else 'are'} expected"
+
+    def _fields(self, body: bytes) -> int:
+        """How many fields a record has."""
         at, found = 0, 0
-        while True:
+        while at <= len(body):
             match = self.field.match(body, at)
             assert match is not None
             found += 1
-            if match.end() == len(body):
-                return found, not match[0]
             at = match.end() + len(self.delimiter)
+        return found
 
 
 class _Lines:
