@@ -101,7 +101,7 @@ def problems(items: Sequence[Any], spec: Spec, place: str) -> list[Problem]:
         spec: The ``metadata`` of the config.
         place: The key of the list; empty for the section itself.
     """
-    if _store(spec) is not None:
+    if _store(spec) is not None or spec.get("target") is None:
         return []
     return [
         Problem("needs a history of earlier runs, and none is kept", key=f"{place}[{at}]", hint=_HINT)
