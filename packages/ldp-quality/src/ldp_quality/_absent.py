@@ -22,13 +22,8 @@ def absent(question: Absent, rows: DuckDBExecutor) -> AbsentCounts:
     Raises:
         CannotEvaluate: The other table or a column of it is not there, or is of another kind.
     """
-    other, snapshot = _other(question, rows)
-    places = [rows.places[name] for name in question.columns]
-    present = " AND ".join(f"s.{place} IS NOT NULL" for place in places)
-    same = " AND ".join(f"s.{place} = o.k{at}" for at, place in enumerate(places))
-    source, _ = rows.relation([], ordered=True)
-    gone = f"FROM {source} AS s ANTI JOIN {other} AS o ON {same} WHERE {present}"
-    listed = ", ".join(f"s.{place}" for place in places)
+    gone, snapshot = orphans(question, rows, ordered=True)
+    listed = ", ".join(f"s.{rows.places[name]}" for name in question.columns)
     keys, counted = rows.fetch(
         f"SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) "
         f"FROM (SELECT count(*) AS n {gone} GROUP BY {listed})"
@@ -37,6 +32,20 @@ def absent(question: Absent, rows: DuckDBExecutor) -> AbsentCounts:
         return AbsentCounts(0, 0, snapshot)
     first = rows.fetch(f"SELECT s.{rows.row} {gone} ORDER BY s.{rows.row} LIMIT {SAMPLES}")
     return AbsentCounts(keys, counted, snapshot, tuple(Hit(int(row[0])) for row in first))
+
+
+def orphans(question: Absent, rows: DuckDBExecutor, *, ordered: bool) -> tuple[str, str | None]:
+    """``FROM ...`` of the rows ``s`` whose key the other table does not have, and the other's snapshot.
+
+    Raises:
+        CannotEvaluate: As for ``absent``.
+    """
+    other, snapshot = _other(question, rows)
+    places = [rows.places[name] for name in question.columns]
+    present = " AND ".join(f"s.{place} IS NOT NULL" for place in places)
+    same = " AND ".join(f"s.{place} = o.k{at}" for at, place in enumerate(places))
+    source, _ = rows.relation([], ordered=ordered)
+    return f"FROM {source} AS s ANTI JOIN {other} AS o ON {same} WHERE {present}", snapshot
 
 
 def _other(question: Absent, rows: DuckDBExecutor) -> tuple[str, str | None]:

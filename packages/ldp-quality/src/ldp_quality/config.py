@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ldp_core import registry
 from ldp_core.errors import ConfigError
 
+from ldp_quality._words import in_our_words
+
 if TYPE_CHECKING:
     from ldp_quality.checks.base import Check
     from ldp_quality.rule import Rule
@@ -48,6 +50,7 @@ def rule_from_item(entry: str, item: Mapping[str, Any]) -> Rule:
     """
     from ldp_quality.rule import KEYS, Rule
 
+    item = in_our_words(item)
     common = {key.name for key in KEYS}
     check: Check = registry.load(GROUP, entry).build(
         {name: value for name, value in item.items() if name not in common}

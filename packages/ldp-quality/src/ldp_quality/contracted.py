@@ -12,6 +12,7 @@ from ldp_core.spi import Spec
 
 from ldp_quality.contract._variables import unknown
 from ldp_quality.contract.model import Contract, ContractTable
+from ldp_quality.policy import effective
 from ldp_quality.rule import Rule
 from ldp_quality.section import contract_path, variables_of
 
@@ -31,8 +32,10 @@ class Contracted:
     def rules(self) -> tuple[Rule, ...]:
         """What must be true of the table, with what the contract says of failures."""
         said = self.contract.on_failure
-        found = [item.rule for item in self.contract.rules(self.table.name)]
-        return tuple(replace(rule, on_failure=rule.on_failure or said) for rule in found)
+        found = tuple(item.rule for item in self.contract.rules(self.table.name))
+        if said is None:
+            return found
+        return tuple(replace(rule, on_failure=effective(rule, None, said)) for rule in found)
 
     def docs(self) -> dict[str, Any]:
         """What it says of the table, as ``metadata.docs`` has it; only what is said."""

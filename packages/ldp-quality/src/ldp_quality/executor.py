@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +27,15 @@ class DuckDBExecutor:
     Attributes:
         con: A connection that can read them; nothing is created on it.
         sql: The rows, their columns in the order of ``columns``.
-        ordered_sql: The same with one more column, last: the number of the row in the input, from 0.
+        ordered_sql: The same with one more column, last: the number of the row in the input, from 0; or what
+            gives it once it is needed.
         columns: Names and kinds.
         whole: All rows, where these are only those of a condition.
     """
 
     con: DuckDBPyConnection
     sql: str
-    ordered_sql: str
+    ordered_sql: str | Callable[[], str]
     columns: Mapping[str, Kind]
     whole: DuckDBExecutor | None = field(default=None, kw_only=True)
     _prefix: str = field(init=False)
@@ -104,6 +105,10 @@ class DuckDBExecutor:
             found[int(table.column(len(names))[at].as_py())] = dict(zip(names, values, strict=True))
         return found
 
+    def numbered(self) -> str:
+        """The rows with their numbers."""
+        return self.ordered_sql if isinstance(self.ordered_sql, str) else self.ordered_sql()
+
     @property
     def row(self) -> str:
         """The column that numbers the rows, as it is written."""
@@ -123,7 +128,7 @@ class DuckDBExecutor:
         own = list(dict.fromkeys(item for predicate in predicates for item in _own(predicate)))
         names = list(places.values()) or [ident(f"{self._prefix}n")]
         aliases = [*names, *([self.row] if ordered else [])]
-        sql = self.ordered_sql if ordered else self.sql
+        sql = self.numbered() if ordered else self.sql
         opaque = ", ".join(
             f"CASE WHEN {place} IS NULL THEN NULL ELSE {place} END AS {place}"
             for name, place in places.items()
@@ -158,6 +163,11 @@ class DuckDBExecutor:
         """Rows of a small answer to a query that holds users' SQL."""
         with _explained(of_users=True):
             return list(self.con.sql(sql).fetchall())
+
+    def run(self, sql: str) -> None:
+        """A statement without an answer."""
+        with _explained(of_users=True):
+            self.con.execute(sql)
 
     def reader(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         """A large answer, so many rows at a time."""

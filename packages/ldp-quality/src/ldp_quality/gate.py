@@ -7,26 +7,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp_core.errors import ConfigError
+from ldp_core.errors import ConfigError, UsageError
 from ldp_core.spi import Batch, Spec, Verdict
 
+from ldp_quality.aside.judge import judge
 from ldp_quality.checks.base import Check
 from ldp_quality.config import rules_from_config
-from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
 from ldp_quality.histories import history_of
 from ldp_quality.history import History
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
-from ldp_quality.policy import blocks
+from ldp_quality.policy import effective
 from ldp_quality.result import QualityReport
-from ldp_quality.rule import FAIL, Rule, rule_of
-from ldp_quality.section import contract_path, items_of, on_failure
+from ldp_quality.rule import FAIL, QUARANTINE, Rule, rule_of
+from ldp_quality.section import (
+    NO_QUARANTINE,
+    contract_path,
+    is_file,
+    items_of,
+    max_share,
+    on_failure,
+    said_on_failure,
+)
+from ldp_quality.share import MAX_SHARE
 from ldp_quality.verdicts import evaluated
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ldp_quality.contracted import Contracted
 
 
@@ -36,10 +43,13 @@ class PreparedQuality:
 
     Attributes:
         items: The rules.
-        on_failure: ``fail`` or ``warn``, for the rules that do not say.
+        on_failure: ``fail``, ``warn`` or ``quarantine``, for the rules that do not say.
         base_dir: Where relative paths in checks start.
         catalog: The catalog of the run's own target.
         contract: The id and the version of the contract that rules are from.
+        max_share: The share of the rows (0 to 1) that may be put aside.
+        primary_key: The columns that name a row to people.
+        of_file: The target is a file, of which no rows can be put aside.
         history: Earlier runs of the dataset.
     """
 
@@ -48,6 +58,9 @@ class PreparedQuality:
     base_dir: Path | None = None
     catalog: Spec | None = None
     contract: tuple[str, str] | None = None
+    max_share: float = MAX_SHARE
+    primary_key: tuple[str, ...] = ()
+    of_file: bool = False
     history: History | None = None
 
     @property
@@ -55,35 +68,36 @@ class PreparedQuality:
         """How many checks it will make."""
         return len(self.items)
 
-    @property
-    def max_share(self) -> float:
-        """The share of the rows (0 to 1) that may be put aside."""
-        return 0.1
-
-    def marked(self, sql: str, schema: pa.Schema) -> str | None:
-        """None: no rule puts rows aside."""
-        return None
-
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published; a failure blocks them unless it only warns.
 
+        A rule that puts rows aside looks at all rows, the others at those that stay.
+
         A check that could not be evaluated blocks: nobody knows. What nothing here could ever judge (a
         sentence for people, a rule for another engine) is told with its reason, and does not.
+
+        Raises:
+            UsageError: The run is to put rows of a file aside.
         """
+        if self.of_file and batch.on_failure == QUARANTINE:
+            raise UsageError(f"--on-failure quarantine: {NO_QUARANTINE}", hint="say fail or warn")
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
         context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog, self.history)
-        report = evaluate(self.items, rows, context)
-        held = blocks(self.items, report, batch.on_failure, self.on_failure)
-        return Verdict(report.passed, held, report, self._evaluated(report, batch.on_failure))
+        policies = [effective(rule, batch.on_failure, self.on_failure) for rule in self.items]
+        found = judge(self.items, policies, batch, rows, context)
+        apart = replace(found.apart, primary_key=self.primary_key) if found.apart else None
+        told = self._evaluated(found.report, policies, batch.on_failure)
+        return Verdict(found.report.passed, found.held, found.report, told, apart, found.of_table)
 
-    def _evaluated(self, report: QualityReport, policy: str | None) -> dict[str, Any]:
+    def _evaluated(self, report: QualityReport, policies: Sequence[str], asked: str | None) -> dict[str, Any]:
         """Names, verdicts and counts, each with the policy that held; never a value of the data."""
         told = evaluated(report, self.items)
-        for line, rule in zip(told["checks"], self.items, strict=True):
-            line["on_failure"] = policy or rule.on_failure or self.on_failure
+        for line, policy, result in zip(told["checks"], policies, report.results, strict=True):
+            line |= {"on_failure": policy, "quarantined": result.quarantined}
         by = {"contract": dict(zip(("id", "version"), self.contract, strict=True))} if self.contract else {}
-        return {**told, "on_failure": policy or self.on_failure, "engine": "duckdb", **by}
+        more = {"on_failure": asked or self.on_failure, "quarantined": report.quarantined}
+        return {**told, **more, "engine": "duckdb", **by}
 
 
 class QualityGate:
@@ -98,12 +112,17 @@ class QualityGate:
         target = spec.get("target")
         has_catalog = isinstance(target, Mapping) and isinstance(target.get("catalog"), Mapping)
         contracted = _contracted(section, spec)
+        of_contract = contracted.contract.max_share if contracted else None
+        share = next((found for found in (max_share(section), of_contract) if found is not None), MAX_SHARE)
         return PreparedQuality(
             (*_rules(contracted, spec), *rules_from_config(items_of(section))),
             on_failure(section),
             spec.base_dir,
             spec.sub("target").sub("catalog") if has_catalog else None,
             (contracted.contract.id, contracted.contract.version) if contracted else None,
+            share,
+            _primary_key(contracted, spec),
+            is_file(spec),
             history_of(spec),
         )
 
@@ -112,7 +131,7 @@ class QualityGate:
 
         Args:
             checks: Checks and rules of this package, or objects as a config has them.
-            on_failure: ``fail`` or ``warn``.
+            on_failure: ``fail``, ``warn`` or ``quarantine``.
 
         Raises:
             ConfigError: One is neither, or wrong.
@@ -143,10 +162,22 @@ def _contracted(section: Any, spec: Spec) -> Contracted | None:
 def _rules(contracted: Contracted | None, spec: Spec) -> tuple[Rule, ...]:
     """The rules of the contract; what the config itself says of failures stands above its words."""
     rules = contracted.rules() if contracted else ()
-    written = spec.get("quality")
-    if isinstance(written, Mapping) and written.get("on_failure") is not None:
+    if said_on_failure(spec.get("quality")) is not None:
         return tuple(replace(rule, on_failure=None) for rule in rules)
     return rules
+
+
+def _primary_key(contracted: Contracted | None, spec: Spec) -> tuple[str, ...]:
+    """What names a row to people: the primary key of the contract or the docs, else the key of the upsert."""
+    docs, target = spec.get("docs"), spec.get("target")
+    of_contract = contracted.table.primary_key if contracted else ()
+    of_docs = docs.get("primary_key") if isinstance(docs, Mapping) else None
+    of_target = target.get("join_cols") if isinstance(target, Mapping) else None
+    for key in (of_contract, of_docs, of_target):
+        listed = [key] if isinstance(key, str) else key
+        if listed and isinstance(listed, list | tuple):
+            return tuple(str(name) for name in listed)
+    return ()
 
 
 GATE = QualityGate()

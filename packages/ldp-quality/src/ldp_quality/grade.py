@@ -40,7 +40,7 @@ class Limit:
             return value
         parts = value if isinstance(value, list | tuple) else (value,)
         rows = [part for part in parts if isinstance(part, int) and not isinstance(part, bool) and part >= 0]
-        shares = [share for part in parts if (share := _percent(part)) is not None]
+        shares = [share for part in parts if (share := percent(part)) is not None]
         if len(rows) + len(shares) != len(parts) or len(rows) > 1 or len(shares) > 1 or not parts:
             raise ConfigError(
                 f"{parameter} must be a number of rows such as 10, a share such as 2.5%, or a list of both, "
@@ -114,7 +114,8 @@ def worst(statuses: Any) -> str:
     return max(statuses, key=STATUSES.index, default=PASS)
 
 
-def _percent(part: Any) -> float | None:
+def percent(part: Any) -> float | None:
+    """The number of a share such as ``2.5%``; None for what is none."""
     if not isinstance(part, str) or not part.strip().endswith("%"):
         return None
     try:

@@ -27,6 +27,11 @@ SAMPLES = 5
 """How many rows, keys or values a failed check shows."""
 
 
+FIRST, NONE = "first", "none"
+KEEPS = (FIRST, NONE)
+"""Which row of a repeated key stays where the others are put aside."""
+
+
 class CannotEvaluate(Exception):
     """An engine could not answer a question about the data; the text says why."""
 
@@ -67,9 +72,15 @@ class Hit:
 
 @dataclass(frozen=True)
 class Keys:
-    """Rows that share a key; a row with a null in the key has none."""
+    """Rows that share a key; a row with a null in the key has none.
+
+    Attributes:
+        columns: The key.
+        keep: Which row of a key is not at fault: the ``first`` in the order of the input, or ``none``.
+    """
 
     columns: tuple[str, ...]
+    keep: str = FIRST
 
 
 @dataclass(frozen=True)

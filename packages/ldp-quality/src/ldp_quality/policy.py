@@ -7,10 +7,9 @@ from typing import Any
 
 from ldp_core.errors import ConfigError
 
-from ldp_quality.checks.not_run import NotRun
 from ldp_quality.grade import NOT_RUN
 from ldp_quality.result import CheckResult, QualityReport
-from ldp_quality.rule import FAIL, POLICIES, Rule
+from ldp_quality.rule import FAIL, POLICIES, QUARANTINE, WARN, Rule
 
 
 def broken(rules: Sequence[Rule], report: QualityReport) -> list[tuple[Rule, CheckResult]]:
@@ -26,24 +25,38 @@ def broken(rules: Sequence[Rule], report: QualityReport) -> list[tuple[Rule, Che
     return [
         (rule, result)
         for rule, result in zip(rules, report.results, strict=True)
-        if result.status == FAIL or (result.status == NOT_RUN and not isinstance(rule.check, NotRun))
+        if result.status == FAIL or (result.status == NOT_RUN and not rule.never_judged)
     ]
 
 
+def effective(rule: Rule, policy: str | None, default: str = FAIL) -> str:
+    """What a failure of a rule does: ``fail``, ``warn`` or ``quarantine``.
+
+    Where all rules are to put rows aside, those that name none fail.
+
+    Args:
+        rule: The rule.
+        policy: Above what the rule says; None leaves it to the rule.
+        default: For a rule that does not say.
+    """
+    word = policy or rule.on_failure or default
+    return FAIL if word == QUARANTINE and not rule.check.names_rows else word
+
+
 def blocks(rules: Sequence[Rule], report: QualityReport, policy: str | None, default: str = FAIL) -> bool:
-    """Whether rows are held back.
+    """Whether rows are held back, by someone who puts none aside: what is to go into quarantine fails.
 
     Args:
         rules: What was judged, in the report's order.
         report: The verdicts.
-        policy: ``fail`` or ``warn``, above what the rules say; None leaves it to them.
+        policy: ``fail``, ``warn`` or ``quarantine``, above what the rules say; None leaves it to them.
         default: For the rules that do not say.
     """
-    return any((policy or rule.on_failure or default) == FAIL for rule, _ in broken(rules, report))
+    return any(effective(rule, policy, default) != WARN for rule, _ in broken(rules, report))
 
 
 def policy_of(word: Any) -> str | None:
-    """``fail``, ``warn``, or None where nothing is said.
+    """``fail``, ``warn``, ``quarantine``, or None where nothing is said.
 
     Raises:
         ConfigError: It is another word.

@@ -26,6 +26,7 @@ class CheckResult:
         status: ``pass``, ``warn``, ``fail``, or ``not_run`` where it could not be evaluated; by default as
             ``passed`` says.
         where: The condition of the rows that it covered; None for all.
+        quarantined: How many rows are put aside because of it.
     """
 
     name: str
@@ -36,6 +37,7 @@ class CheckResult:
     samples: tuple[Mapping[str, Any], ...] = ()
     status: str = ""
     where: str | None = None
+    quarantined: int = 0
 
     def __post_init__(self) -> None:
         if not self.status:
@@ -57,6 +59,7 @@ class CheckResult:
             "details": self.details,
             "failing_rows": self.failing_rows,
             "share": self.share,
+            "quarantined": self.quarantined,
             "metrics": dict(self.metrics),
             "samples": [dict(sample) for sample in self.samples],
         }
@@ -66,15 +69,22 @@ class CheckResult:
         rows = self.metrics.get("row_count")
         share = f" ({_percent(self.failing_rows, rows)} of the rows)" if self.failing_rows and rows else ""
         where = f" where {self.where}" if self.where else ""
-        head = f"  - {self.name}{where}: {self.details}{share}"
+        aside = f"; {self.quarantined} put aside" if self.quarantined else ""
+        head = f"  - {self.name}{where}: {self.details}{share}{aside}"
         return [head, *(f"      row {sample['row']}: {_row(sample['values'])}" for sample in self.samples)]
 
 
 @dataclass(frozen=True)
 class QualityReport:
-    """The verdicts of a list of checks, in their order."""
+    """The verdicts of a list of checks, in their order.
+
+    Attributes:
+        results: The verdicts.
+        quarantined: How many rows are put aside.
+    """
 
     results: Sequence[CheckResult] = ()
+    quarantined: int = 0
 
     @property
     def passed(self) -> bool:
@@ -114,6 +124,8 @@ class QualityReport:
             if found:
                 lines.append(f"{len(found)} of {total} data quality checks {word}:")
                 lines += [line for result in found for line in result.lines()]
+        if self.quarantined:
+            lines.append(f"quarantined {self.quarantined} row{'' if self.quarantined == 1 else 's'}")
         return "\n".join(lines) or f"all {total} data quality checks passed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +136,7 @@ class QualityReport:
             "total": len(self.results),
             "failed": len(self.failures),
             "warned": len(self.warnings),
+            "quarantined": self.quarantined,
             "results": [result.to_dict() for result in self.results],
         }
 

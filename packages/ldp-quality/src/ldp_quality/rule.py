@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldp_core.errors import ConfigError
-from ldp_core.shape import Int, Key, ListOf, OneOf, Text
+from ldp_core.shape import Int, Key, ListOf, Number, OneOf, Text
 
+from ldp_quality._words import ALIASES, PERCENT
 from ldp_quality.checks.base import Check
+from ldp_quality.checks.not_run import NotRun
 from ldp_quality.expr import Holds
 from ldp_quality.grade import SEVERITIES, Grade, Limit
 from ldp_quality.predicate import columns_of
 
-FAIL, WARN = "fail", "warn"
-POLICIES = (FAIL, WARN)
+FAIL, WARN, QUARANTINE = "fail", "warn", "quarantine"
+POLICIES = (FAIL, WARN, QUARANTINE)
 
 _SHARE = Text(pattern=r"^\s*\d+(\.\d+)?\s*%\s*$")
 _LIMIT = OneOf((Int(min=0), _SHARE, ListOf(OneOf((Int(min=0), _SHARE)), min_items=1)))
+_POLICY = Text(choices=POLICIES, ignore_case=True)
+_PERCENT = OneOf((Number(min=0, max=100), _SHARE))
 KEYS = (
     Key(
         "severity",
@@ -30,8 +34,17 @@ KEYS = (
     Key("where", Text(), "Only rows for which this SQL condition is true are looked at."),
     Key(
         "on_failure",
-        Text(choices=POLICIES, ignore_case=True),
-        "fail publishes nothing when it fails, warn publishes and says so; that of the section by default.",
+        _POLICY,
+        "fail publishes nothing when it fails, warn publishes and says so, quarantine puts the rows that "
+        "break it aside and publishes the others; that of the section by default.",
+    ),
+    *(
+        Key(
+            name,
+            _POLICY if word == "on_failure" else _PERCENT if name in PERCENT else _LIMIT,
+            f"Another word for {word}{', in percent' if name in PERCENT else ''}.",
+        )
+        for name, word in ALIASES.items()
     ),
 )
 """What every check of a config may say besides its own parameters."""
@@ -47,10 +60,11 @@ class Rule:
         warn_above: See ``Grade``; ``10``, ``"1%"`` or a list of both.
         fail_above: See ``Grade``.
         where: Only rows for which this SQL condition is true are looked at (see ``predicate``).
-        on_failure: ``fail`` or ``warn``; None leaves it to whoever runs the rule.
+        on_failure: ``fail``, ``warn`` or ``quarantine``; None leaves it to whoever runs the rule.
 
     Raises:
-        ConfigError: One of them is wrong, or tolerances are given for a check that counts no bad rows.
+        ConfigError: One of them is wrong, tolerances are given for a check that counts no bad rows, or
+            quarantine for one that names no rows to put aside.
     """
 
     check: Check
@@ -69,6 +83,12 @@ class Rule:
             raise ConfigError(
                 f"on_failure must be one of {', '.join(POLICIES)}, got {self.on_failure!r}", key="on_failure"
             )
+        if self.on_failure == QUARANTINE and not self.check.names_rows and not self.never_judged:
+            raise ConfigError(
+                f"on_failure: quarantine needs rows to put aside, and {self.check.label} names none",
+                key="on_failure",
+                hint="say fail or warn",
+            )
         for name in ("warn_above", "fail_above"):
             object.__setattr__(self, name, Limit.of(getattr(self, name), name))
             if getattr(self, name) is not None and not self.check.counts_rows:
@@ -76,6 +96,11 @@ class Rule:
         if self.where is not None:
             columns_of(self.where)
         _ = self.grade
+
+    @property
+    def never_judged(self) -> bool:
+        """Whether nothing here can judge it, so that it is only told."""
+        return isinstance(self.check, NotRun)
 
     @property
     def grade(self) -> Grade:

@@ -11,10 +11,13 @@ from ldp_core.shape import Key, ListOf, MapOf, Named, OneOf, Scalar, Shape, Text
 from ldp_core.spi import Spec
 
 from ldp_quality import histories
+from ldp_quality._words import ON_FAILURE, in_our_words
 from ldp_quality.config import GROUP, rule_from_item
-from ldp_quality.rule import FAIL, KEYS, POLICIES
+from ldp_quality.rule import FAIL, KEYS, POLICIES, QUARANTINE
+from ldp_quality.share import MAX_SHARE, SHARE, share_of
 
 _CHECKS = ListOf(Named(GROUP, by="check", also=KEYS))
+_POLICY = Text(choices=POLICIES, ignore_case=True)
 
 
 class QualitySection:
@@ -27,9 +30,18 @@ class QualitySection:
                 (
                     Key(
                         "on_failure",
-                        Text(choices=POLICIES, ignore_case=True),
-                        "fail publishes nothing, warn publishes and says so.",
+                        _POLICY,
+                        "fail publishes nothing, warn publishes and says so, quarantine puts the bad rows "
+                        "aside and publishes the others.",
                         default=FAIL,
+                    ),
+                    *(Key(name, _POLICY, "Another word for on_failure.") for name in ON_FAILURE),
+                    Key(
+                        "max_share",
+                        SHARE,
+                        "The share of the rows that may be put aside, by the source too; above it the run "
+                        "fails.",
+                        default="10%",
                     ),
                     Key("checks", _CHECKS, "What must be true of the rows.", default=[]),
                     Key(
@@ -57,23 +69,27 @@ class QualitySection:
             for problem in _of_check(item, spec):
                 key = f"{place}[{at}]" + (f".{problem.key}" if problem.key else "")
                 found.append(Problem(problem.message, key=key, hint=problem.hint))
+        found += _of_words(value)
         found += _of_variables(value)
         found += histories.problems(_items(value), spec, place)
         if contract_path(value, spec) is not None:
             from ldp_quality.contracted import problems
 
             found += problems(value, spec)
-        return found
+        return found or _of_target(value, spec)
 
     def canonical(self, value: Any, spec: Spec) -> dict[str, Any]:
-        """``{on_failure, checks}`` in one spelling; a contract by its content."""
+        """``{on_failure, checks}`` in one spelling; a contract by its content; ``max_share`` unless usual."""
         from ldp_core.config.canonical import file_hash
 
         path = contract_path(value, spec)
         contract: dict[str, Any] = {} if path is None else {"contract": file_hash(path)}
         if variables_of(value):
             contract["variables"] = variables_of(value)
-        return {"on_failure": on_failure(value), "checks": list(_items(value)), **contract}
+        share = max_share(value)
+        most = {} if share in (None, MAX_SHARE) else {"max_share": share}
+        checks = [in_our_words(item) if isinstance(item, Mapping) else item for item in _items(value)]
+        return {"on_failure": on_failure(value), "checks": checks, **contract, **most}
 
     def docs(self, value: Any, spec: Spec) -> dict[str, Any]:
         """What the contract says of the table, as ``metadata.docs`` has it.
@@ -121,9 +137,24 @@ def _of_variables(section: Any) -> Iterator[Problem]:
 
 
 def on_failure(section: Any) -> str:
-    """``fail`` or ``warn``."""
-    word = section.get("on_failure") if isinstance(section, Mapping) else None
-    return str(word or FAIL).lower()
+    """``fail``, ``warn`` or ``quarantine``."""
+    return said_on_failure(section) or FAIL
+
+
+def said_on_failure(section: Any) -> str | None:
+    """What the section says of failures; None where it says nothing.
+
+    Raises:
+        ConfigError: Two words for it differ.
+    """
+    word = in_our_words(section).get("on_failure") if isinstance(section, Mapping) else None
+    return None if word is None else str(word).lower()
+
+
+def max_share(section: Any) -> float | None:
+    """The share of the rows (0 to 1) that may be put aside; None where the section says nothing."""
+    written = section.get("max_share") if isinstance(section, Mapping) else None
+    return None if written is None else share_of(written)
 
 
 def items_of(section: Any) -> list[Any]:
@@ -136,6 +167,46 @@ def _items(section: Any) -> list[Any]:
     return list(found) if isinstance(found, list | tuple) else []
 
 
+def is_file(spec: Spec) -> bool:
+    """Whether the config's target is none that rows can be put aside of."""
+    target = spec.get("target")
+    written = target.get("format") if isinstance(target, Mapping) else None
+    return isinstance(written, str) and written.upper() != "ICEBERG"
+
+
+def _of_words(value: Any) -> list[Problem]:
+    """Other words of the section that do not say the same, and a share that is none."""
+    found = []
+    for read in (said_on_failure, max_share):
+        try:
+            read(value)
+        except ConfigError as error:
+            found.append(Problem(error.message, key=error.key or "", hint=error.hint))
+    return found
+
+
+def _of_target(value: Any, spec: Spec) -> list[Problem]:
+    """Rows can be put aside only where the target is a table."""
+    if not is_file(spec):
+        return []
+    key = "on_failure" if on_failure(value) == QUARANTINE else ""
+    place = "checks" if isinstance(value, Mapping) else ""
+    for at, item in enumerate(_items(value)):
+        said = in_our_words(item).get("on_failure") if isinstance(item, Mapping) else None
+        if not key and isinstance(said, str) and said.lower() == QUARANTINE:
+            key = f"{place}[{at}].on_failure"
+    if not key and said_on_failure(value) is None and contract_path(value, spec) is not None:
+        from ldp_quality.contracted import find
+
+        found = find(value, spec)
+        if found and any(rule.on_failure == QUARANTINE for rule in found.rules()):
+            key = "contract"
+    return [Problem(NO_QUARANTINE, key=key, hint="say fail or warn")] if key else []
+
+
+NO_QUARANTINE = "quarantine needs a target with format ICEBERG: rows of a file cannot be put aside"
+
+
 def _of_check(item: Any, spec: Spec) -> list[Problem]:
     """Problems of one check; what its shape finds is the shape's to say."""
     word = item.get("check") if isinstance(item, Mapping) else None
@@ -146,6 +217,10 @@ def _of_check(item: Any, spec: Spec) -> list[Problem]:
         plugin = registry.load(GROUP, entry)
     except LDPError:
         return []
+    try:
+        item = in_our_words(item)
+    except ConfigError as error:
+        return [Problem(error.message, key=error.key or "", hint=error.hint)]
     common = {key.name for key in KEYS}
     known = {key.name for key in plugin.shape.keys} | common
     needed = {key.name for key in plugin.shape.keys if key.required}

@@ -140,7 +140,7 @@ def test_the_nearest_word_about_failures_wins(read: Callable[[str], Contract]) -
         assert report.failures
     with pytest.raises(DataQualityError), contract.guard(pa.table(BAD), on_failure="FAIL"):
         pytest.fail("the block ran")
-    with pytest.raises(ConfigError, match="on_failure must be one of fail, warn, got 'stop'"):
+    with pytest.raises(ConfigError, match="on_failure must be one of fail, warn, quarantine, got 'stop'"):
         contract.guard(pa.table(BAD), on_failure="stop")
 
 

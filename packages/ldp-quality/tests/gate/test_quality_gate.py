@@ -56,7 +56,7 @@ def errors(quality: Any) -> list[str]:
         ({"checks": [{"check": "row_count"}]}, "checks[0]: needs min, max or equals"),
         ({"checks": [{"check": "rate_below", "predicate_column": "a", "max_rate": 2}]}, "checks[0].max_rate"),
         ({"checks": [{"check": "max_gap", "column": "a", "max_ms": -1}]}, "checks[0].max_ms"),
-        ({"on_failure": "explode", "checks": []}, "on_failure: must be one of fail, warn"),
+        ({"on_failure": "explode", "checks": []}, "on_failure: must be one of fail, warn, quarantine"),
         ({"check": []}, "did you mean checks?"),
         (
             {"checks": [{"check": "not_null", "columns": "a", "severity": "bad"}]},
@@ -167,6 +167,7 @@ def test_judge(on_failure: str) -> None:
         "passed": False,
         "severity": "error",
         "on_failure": on_failure.lower(),
+        "quarantined": 0,
         "failing_rows": 1,
         "rows": 3,
         "share": 1 / 3,

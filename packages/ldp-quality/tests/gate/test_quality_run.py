@@ -83,7 +83,7 @@ def test_the_run_has_the_last_word(tmp_path: Path, own: str | None, section: str
         run(loaded, on_failure="fail")
     result = run(loaded, on_failure="warn")
     assert (result.rows_written, [item.status for item in result.quality.results]) == (3, ["fail"])  # type: ignore[union-attr]
-    with pytest.raises(UsageError, match="on_failure must be fail or warn, got 'explode'"):
+    with pytest.raises(UsageError, match="on_failure must be fail, warn or quarantine, got 'explode'"):
         run(loaded, on_failure="explode")
 
 

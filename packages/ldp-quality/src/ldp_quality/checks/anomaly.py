@@ -80,6 +80,13 @@ class Anomaly(Check):
         """The columns."""
         return ", ".join(self.columns)
 
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        detector = self._detector
+        if isinstance(detector, Sigma):
+            return f"{self.subject()} is further than {detector.sigma:g} standard deviations from the mean"
+        return super().blame()
+
     def needs(self) -> tuple[str, ...]:
         """The columns."""
         return self.columns

@@ -35,10 +35,19 @@ class Check(ABC):
     name: str | None = None
 
     @property
+    def names_rows(self) -> bool:
+        """Whether it holds once the rows that break it are put aside."""
+        return self.counts_rows
+
+    @property
     def label(self) -> str:
         """The name in reports: ``range(fare)`` unless it has its own."""
         subject = self.subject()
         return self.name or (f"{self.kind}({subject})" if subject else self.kind)
+
+    def blame(self) -> str:
+        """Why a row breaks it, in the check's own words: nothing of other rows."""
+        return f"breaks {self.label}"
 
     @abstractmethod
     def subject(self) -> str:
@@ -169,3 +178,8 @@ def is_number(value: Any) -> bool:
     import math
 
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def cut(text: str, width: int = 80) -> str:
+    """A text, cut short."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ldp_core.shape import Key, Shape, Text
 
-from ldp_quality.checks.base import NAME, Check, CheckType, rows_text
+from ldp_quality.checks.base import NAME, Check, CheckType, cut, rows_text
 from ldp_quality.expr import Holds, Not
 from ldp_quality.kinds import Kind
 from ldp_quality.plan import Context, Facts, Plan
@@ -38,6 +38,10 @@ class Expression(Check):
         """The condition, cut short."""
         text = " ".join(self.expression.split())
         return text if len(text) <= 60 else f"{text[:57]}..."
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"not {cut(' '.join(self.expression.split()))}"
 
     def needs(self) -> tuple[str, ...]:
         """None that can be named before the table's own spelling is known."""

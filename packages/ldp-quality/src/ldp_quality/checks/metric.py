@@ -11,12 +11,13 @@ from ldp_core.errors import ConfigError
 
 from ldp_quality._values import json_value
 from ldp_quality.bounds import equal
-from ldp_quality.checks.base import Check, rows_text
+from ldp_quality.checks.base import Check, cut, rows_text
 from ldp_quality.checks.operators import Operator
+from ldp_quality.checks.unique import keep_of
 from ldp_quality.checks.valid import Valid
 from ldp_quality.expr import Aggregate, And, AnyOf, IsNull, Or, Predicate, has_value
 from ldp_quality.kinds import Kind
-from ldp_quality.plan import Context, Facts, KeyCounts, Keys, Plan
+from ldp_quality.plan import FIRST, Context, Facts, KeyCounts, Keys, Plan
 from ldp_quality.result import CheckResult
 
 NULLS, MISSING, INVALID, DUPLICATES, ROWS = (
@@ -45,6 +46,7 @@ class Metric(Check):
         unit: ``rows`` or ``percent``.
         missing: What counts as missing; None stands for a null.
         valid: What makes a value valid.
+        keep: Of duplicates: see ``Unique``.
         name: See ``Check``.
 
     Raises:
@@ -58,6 +60,7 @@ class Metric(Check):
     unit: str = "rows"
     missing: tuple[Any, ...] = (None,)
     valid: Valid = ANY
+    keep: str = FIRST
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -70,6 +73,7 @@ class Metric(Check):
             raise ConfigError("rowCount has no share: it is all the rows", key="unit")
         if self.metric != ROWS and not self.columns:
             raise ConfigError(f"{self.metric} needs a column", key="columns")
+        object.__setattr__(self, "keep", keep_of(self.keep))
         if self.metric == INVALID and self.valid == ANY:
             raise ConfigError("invalidValues needs to be told what is valid", key="valid")
 
@@ -77,6 +81,21 @@ class Metric(Check):
     def counts_rows(self) -> bool:  # type: ignore[override]
         """Whether single rows break it: not where it is about how many rows there are."""
         return self.metric != ROWS
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether it holds without a bad row."""
+        return self.metric != ROWS and all(operator.holds(Fraction(0)) for operator in self.operators)
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        column = self.subject()
+        return {
+            NULLS: f"{column} has no value",
+            MISSING: f"{column} counts as missing",
+            INVALID: f"{column} is not {cut(str(self.valid))}",
+            DUPLICATES: f"{column} is as in {'a row before' if self.keep == FIRST else 'another row'}",
+        }.get(self.metric, self.label)
 
     @property
     def label(self) -> str:
@@ -96,7 +115,7 @@ class Metric(Check):
         if self.metric == ROWS:
             return Plan(lambda facts: self._judge(facts, facts.rows, {}))
         if self.metric == DUPLICATES:
-            return Plan(self._judge_keys, question=Keys(self.columns))
+            return Plan(self._judge_keys, question=Keys(self.columns, self.keep))
         bad = self._bad(self.columns[0], columns[self.columns[0]])
         return Plan(self._judge_bad, {"nulls": Aggregate("count", where=IsNull(self.columns[0]))}, bad=bad)
 

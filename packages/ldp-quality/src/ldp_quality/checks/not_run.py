@@ -32,6 +32,11 @@ class NotRun(Check):
         """Its name, else what it is about."""
         return self.name or self.about or self.kind
 
+    @property
+    def names_rows(self) -> bool:
+        """It names nothing."""
+        return False
+
     def subject(self) -> str:
         """What it is about."""
         return self.about

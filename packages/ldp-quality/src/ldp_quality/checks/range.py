@@ -60,6 +60,10 @@ class Range(Check):
         """The column."""
         return self.column
 
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"not {self._text()}"
+
     def needs(self) -> tuple[str, ...]:
         """The column."""
         return (self.column,)

@@ -59,6 +59,10 @@ class Referential(Check):
         """The columns and the other table."""
         return f"{', '.join(self.columns)} -> {self.to.label}"
 
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{', '.join(self.columns)} is not in {self.to.label} ({', '.join(self.to.columns)})"
+
     def needs(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(self.columns)

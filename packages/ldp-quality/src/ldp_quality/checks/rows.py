@@ -12,7 +12,7 @@ from ldp_core.shape import Key, ListOf, Literal, OneOf, Scalar, Shape, Text
 from ldp_quality import kinds
 from ldp_quality._values import json_value
 from ldp_quality.bounds import NotComparable, equal
-from ldp_quality.checks.base import COLUMN, NAME, NAMES, Check, CheckType, names, one_name, rows_text
+from ldp_quality.checks.base import COLUMN, NAME, NAMES, Check, CheckType, cut, names, one_name, rows_text
 from ldp_quality.expr import Aggregate, And, AnyOf, IsNull, Matches, Not, Or, has_value
 from ldp_quality.kinds import Kind
 from ldp_quality.plan import Context, Facts, Plan
@@ -40,6 +40,10 @@ class NotNull(Check):
     def subject(self) -> str:
         """The columns."""
         return ", ".join(self.columns)
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{' or '.join(self.columns)} has no value"
 
     def needs(self) -> tuple[str, ...]:
         """The columns."""
@@ -97,6 +101,10 @@ class AcceptedValues(Check):
     def subject(self) -> str:
         """The column."""
         return self.column
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{self.column} is none of {cut(str([json_value(value) for value in self.values]))}"
 
     def needs(self) -> tuple[str, ...]:
         """The column."""
@@ -163,6 +171,10 @@ class Regex(Check):
     def subject(self) -> str:
         """The column."""
         return self.column
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{self.column} does not match {cut(self.pattern)}"
 
     def needs(self) -> tuple[str, ...]:
         """The column."""

@@ -63,6 +63,10 @@ class Monotonic(Check):
         """The column."""
         return self.column
 
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{self.column} is {'not more' if self.strict else 'less'} than in a row before"
+
     def needs(self) -> tuple[str, ...]:
         """The column and what groups and orders the rows."""
         return tuple(dict.fromkeys((self.column, *self.group_by, *self.order_by)))
@@ -127,6 +131,10 @@ class MaxSkew(Check):
     def subject(self) -> str:
         """Both columns."""
         return f"{self.column_a}, {self.column_b}"
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        return f"{self.column_a} and {self.column_b} are more than {self.max_ms:g} ms apart"
 
     def needs(self) -> tuple[str, ...]:
         """Both columns."""
@@ -196,6 +204,11 @@ class RateBelow(Check):
         if not is_number(self.max_rate) or not 0 <= self.max_rate <= 1:
             raise ConfigError(f"max_rate must be a number from 0 to 1, got {self.max_rate!r}", key="max_rate")
         _optional_names(self, "group_by")
+
+    @property
+    def names_rows(self) -> bool:
+        """No: each of the true rows is as good as the next."""
+        return False
 
     def subject(self) -> str:
         """The column."""
@@ -290,6 +303,11 @@ class MaxGap(Check):
         one_name(self.column, "column")
         _milliseconds(self.max_ms)
         _optional_names(self, "group_by")
+
+    @property
+    def names_rows(self) -> bool:
+        """No: what is missing is no row, and without the row after a gap the gap is wider."""
+        return False
 
     def subject(self) -> str:
         """The column."""

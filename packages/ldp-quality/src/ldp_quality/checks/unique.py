@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ldp_core.shape import Key, Shape
+from ldp_core.errors import ConfigError
+from ldp_core.shape import Key, Shape, Text
 
 from ldp_quality.checks.base import NAME, NAMES, Check, CheckType, names
 from ldp_quality.expr import Aggregate, IsNull, Or
 from ldp_quality.kinds import Kind
-from ldp_quality.plan import Context, Facts, KeyCounts, Keys, Plan
+from ldp_quality.plan import FIRST, KEEPS, Context, Facts, KeyCounts, Keys, Plan
 from ldp_quality.result import CheckResult
 
 
@@ -24,21 +25,30 @@ class Unique(Check):
 
     Attributes:
         columns: One column, or several that make one key.
+        keep: Where the rows are put aside: ``first`` leaves the first row of a key in the order of the input,
+            ``none`` leaves none.
         name: See ``Check``.
 
     Raises:
-        ConfigError: ``columns`` names none.
+        ConfigError: ``columns`` names none, or ``keep`` is another word.
     """
 
     kind: ClassVar[str] = "unique"
     columns: str | Sequence[str]
+    keep: str = FIRST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", names(self.columns, "columns"))
+        object.__setattr__(self, "keep", keep_of(self.keep))
 
     def subject(self) -> str:
         """The columns."""
         return ", ".join(self.columns)
+
+    def blame(self) -> str:
+        """What is wrong with a row."""
+        which = "a row before" if self.keep == FIRST else "another row"
+        return f"{', '.join(self.columns)} is as in {which}"
 
     def needs(self) -> tuple[str, ...]:
         """The columns."""
@@ -48,7 +58,9 @@ class Unique(Check):
         """Keys are grouped in a pass of their own."""
         nulls = Or(tuple(IsNull(name) for name in self.columns))
         return Plan(
-            self._judge, {"nulls": Aggregate("count", where=nulls)}, question=Keys(tuple(self.columns))
+            self._judge,
+            {"nulls": Aggregate("count", where=nulls)},
+            question=Keys(tuple(self.columns), self.keep),
         )
 
     def _judge(self, facts: Facts) -> CheckResult:
@@ -79,11 +91,32 @@ class Unique(Check):
         return key[0] if len(self.columns) == 1 else dict(zip(self.columns, key, strict=True))
 
 
+def keep_of(word: Any) -> str:
+    """``first`` or ``none``.
+
+    Raises:
+        ConfigError: It is another word.
+    """
+    found = word.lower() if isinstance(word, str) else word
+    if found not in KEEPS:
+        raise ConfigError(f"keep must be one of {', '.join(KEEPS)}, got {word!r}", key="keep")
+    return str(found)
+
+
 UNIQUE = CheckType(
     "unique",
     Unique,
     Shape(
-        (Key("columns", NAMES, "One column, or several that make one key.", required=True), NAME),
+        (
+            Key("columns", NAMES, "One column, or several that make one key.", required=True),
+            Key(
+                "keep",
+                Text(choices=KEEPS, ignore_case=True),
+                "With on_failure quarantine: the first row of a key stays, or none.",
+                default=FIRST,
+            ),
+            NAME,
+        ),
         doc="No two rows with one key; rows with a null in it are skipped.",
     ),
 )

@@ -7,23 +7,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from ldp_core.errors import Problem
+from ldp_core.errors import ConfigError, Problem
 
-_WORDS = {
-    "severity": "severity",
-    "where": "where",
-    "onFailure": "on_failure",
-    "on_failure": "on_failure",
-    "onFail": "on_failure",
-    "on_fail": "on_failure",
-    "warnAbove": "warn_above",
-    "warn_above": "warn_above",
-    "failAbove": "fail_above",
-    "fail_above": "fail_above",
-}
-_ROWS = {"warnIfGreaterThan": "warn_above", "failIfGreaterThan": "fail_above"}
-_PERCENT = {"warnIfPercentGreaterThan": "warn_above", "failIfPercentGreaterThan": "fail_above"}
-NAMES = (*_WORDS, *_ROWS, *_PERCENT)
+from ldp_quality._words import ALIASES, in_our_words
+
+_OWN = {name: name for name in ("severity", "where", "keep", "on_failure", "warn_above", "fail_above")}
+_WORDS = {**_OWN, "maxShare": "max_share", "max_share": "max_share", **ALIASES}
+NAMES = tuple(_WORDS)
 """The custom properties that LDP reads."""
 
 _ERRORS = {"error", "critical", "fatal", "high", "blocker", "blocking", "major", "severe"}
@@ -35,9 +25,9 @@ class Extras:
     """What ``customProperties`` say to LDP.
 
     Attributes:
-        values: Arguments of ``Rule``.
+        values: Arguments of ``Rule``, and ``keep`` and ``max_share``.
         keys: Where each of them stands.
-        problems: Names that are nearly one of ours.
+        problems: Names that are nearly one of ours, and words for one thing that say different things.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -54,31 +44,29 @@ def extras(custom: Any, key: str) -> Extras:
         custom: The list of ``{property, value}``.
         key: The key of what holds the list.
     """
-    values: dict[str, Any] = {}
-    keys: dict[str, str] = {}
+    given: dict[str, Any] = {}
+    places: dict[str, str] = {}
     problems: list[Problem] = []
     for at, item in enumerate(custom or ()):
         name, value = item.get("property"), item.get("value")
         if not isinstance(name, str) or value is None or item.get("vendor") not in (None, "ldp"):
             continue
         here = f"{key}.customProperties[{at}]" if key else f"customProperties[{at}]"
-        word = _WORDS.get(name) or _ROWS.get(name) or _PERCENT.get(name)
-        if word is None:
+        if name not in _WORDS:
             near = get_close_matches(name, NAMES, n=1, cutoff=0.85)
             if near:
                 text = f"{name} is a custom property that LDP does not read"
                 hint = f"did you mean {near[0]}?"
                 problems.append(Problem(text, f"{here}.property", hint=hint, severity="warning"))
             continue
-        keys[word] = f"{here}.value"
-        if name in _ROWS or name in _PERCENT:
-            part = f"{value:g}%" if name in _PERCENT and _number(value) else value
-            held = values.get(word)
-            before = held if isinstance(held, list) else [held] if held is not None else []
-            values[word] = [*before, part] if before else part
-        else:
-            values[word] = value
-    return Extras(values, keys, tuple(problems))
+        given["max_share" if name == "maxShare" else name] = value
+        places[name] = f"{here}.value"
+    keys = {_WORDS[name]: place for name, place in places.items()}
+    try:
+        return Extras(in_our_words(given), keys, tuple(problems))
+    except ConfigError as error:
+        place = places.get(str(error.key)) or next(iter(places.values()))
+        return Extras({}, keys, (*problems, Problem(error.message, place)))
 
 
 def severity_of(word: Any) -> str:
@@ -97,10 +85,6 @@ def merged(outer: Extras, inner: Extras) -> Extras:
     return Extras(
         {**outer.values, **inner.values}, {**outer.keys, **inner.keys}, (*outer.problems, *inner.problems)
     )
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def plain(custom: Any) -> Mapping[str, Any]:

@@ -308,9 +308,18 @@ class Contract:
     def on_failure(self) -> str | None:
         """What a failure does, where the contract as a whole says so; its rules may say otherwise."""
         from ldp_quality.contract._extras import extras
+        from ldp_quality.policy import policy_of
 
-        found: str | None = extras(self.values.get("customProperties"), "").values.get("on_failure")
-        return found
+        return policy_of(extras(self.values.get("customProperties"), "").values.get("on_failure"))
+
+    @property
+    def max_share(self) -> float | None:
+        """The share of the rows (0 to 1) that may be put aside, where the contract says so."""
+        from ldp_quality.contract._extras import extras
+        from ldp_quality.share import share_of
+
+        written = extras(self.values.get("customProperties"), "").values.get("max_share")
+        return None if written is None else share_of(written)
 
     def table(self, name: str | None = None) -> ContractTable:
         """One of its tables, by its name in the contract or where it is stored.

@@ -10,7 +10,9 @@ from ldp_core.errors import ConfigError, Problem
 
 from ldp_quality.checks.base import Check
 from ldp_quality.checks.logical import LogicalTypes
+from ldp_quality.checks.metric import DUPLICATES, Metric
 from ldp_quality.checks.not_run import NotRun
+from ldp_quality.checks.unique import Unique
 from ldp_quality.contract import _columns, _custom, _sla
 from ldp_quality.contract._drift import drift
 from ldp_quality.contract._extras import Extras, extras, merged, severity_of
@@ -19,7 +21,12 @@ from ldp_quality.contract._query import query
 from ldp_quality.contract._types import is_measure, types_of
 from ldp_quality.contract._variables import PLACES, variables, without_value
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
-from ldp_quality.rule import WARN, Rule
+from ldp_quality.policy import policy_of
+from ldp_quality.rule import FAIL, QUARANTINE, WARN, Rule
+from ldp_quality.share import share_of
+
+_OF_TABLES = ("on_failure", "keep")
+"""What a table says for all its rules."""
 
 
 @dataclass(frozen=True)
@@ -79,26 +86,47 @@ class _Mapper:
         self.problems: list[Problem] = []
 
     def rules(self) -> Iterator[ContractRule]:
+        self._whole()
         for table in self._contract.tables:
             yield from self._table(table)
         yield from self._levels()
 
+    def _whole(self) -> None:
+        """What the contract says of all its rules."""
+        said = extras(self._contract.values.get("customProperties"), "")
+        self.problems += said.problems
+        for word, read in (("on_failure", policy_of), ("max_share", share_of)):
+            try:
+                read(said.values.get(word, 0 if word == "max_share" else None))
+            except ConfigError as error:
+                self.problems.append(Problem(error.message, key=said.keys[word]))
+
     def _table(self, table: ContractTable) -> Iterator[ContractRule]:
         outer = self._extras(table.values, table.origin.key)
         outer = Extras(
-            {name: value for name, value in outer.values.items() if name == "on_failure"}, outer.keys
+            {name: value for name, value in outer.values.items() if name in _OF_TABLES}, outer.keys
         )
         types = types_of(table)
         if types:
             means, compare, problems = drift(table.values.get("customProperties"), table.origin.key)
             self.problems += problems
             yield from self._derived(LogicalTypes(types, means, compare), table, table.origin.key, outer)
+        keep = self._keep_of_key(table)
         for derived in _columns.of_table(table, self._contract):
-            yield from self._derived(derived.check, table, f"{table.origin.key}.{derived.key}", outer)
+            said = merged(keep, outer)
+            yield from self._derived(derived.check, table, f"{table.origin.key}.{derived.key}", said)
         for column in table.properties:
             yield from self._column(column, table, outer)
         for item in table.quality:
             yield from self._item(item, table, None, outer)
+
+    def _keep_of_key(self, table: ContractTable) -> Extras:
+        """Which row of a repeated primary key stays, where a property of it says so."""
+        for item in table.properties if table.primary_key else ():
+            said = extras(item.values.get("customProperties"), item.origin.key) if item.primary_key else None
+            if said and "keep" in said.values:
+                return Extras({"keep": said.values["keep"]}, {"keep": said.keys["keep"]})
+        return Extras()
 
     def _column(
         self, column: ContractProperty, table: ContractTable, outer: Extras
@@ -122,7 +150,7 @@ class _Mapper:
         if not check.counts_rows:
             values = {name: value for name, value in said.values.items() if not name.endswith("_above")}
             said = Extras(values, said.keys)
-        rule = self._rule(check, said)
+        rule = self._rule(check, _softened(said, check))
         if rule is not None:
             line = self._line(key)
             yield ContractRule(rule, table.name, Origin(self._contract.file, line, key))
@@ -134,7 +162,8 @@ class _Mapper:
         self, item: QualityItem, table: ContractTable, column: ContractProperty | None, outer: Extras
     ) -> Iterator[ContractRule]:
         """An item of ``quality``."""
-        said = merged(outer, self._extras(item.values, item.origin.key))
+        own = self._extras(item.values, item.origin.key)
+        said = merged(outer, own)
         if item.severity is not None:
             said = merged(
                 Extras({"severity": item.severity}, {"severity": f"{item.origin.key}.severity"}), said
@@ -143,9 +172,17 @@ class _Mapper:
         if item.type == "custom" and _custom.is_ours(item) and not (column and is_measure(column)):
             rule, problems = _custom.ldp_rule(item, column)
             self.problems += problems
-            rule = None if rule is None else self._more(rule, said)
+            if rule is not None and rule.on_failure is not None and "on_failure" not in own.values:
+                rest = {name: value for name, value in said.values.items() if name != "on_failure"}
+                said = Extras(rest, said.keys)
         else:
-            rule = self._rule(self._check(item, table, column), said)
+            rule = self._bare(self._check(item, table, column))
+        if rule is not None:
+            if "on_failure" not in own.values:
+                said = _softened(said, rule.check)
+            if "keep" in own.values and not (rule.never_judged or _has_keys(rule.check)):
+                self.problems.append(Problem("keep is about rows that repeat a key", key=own.keys["keep"]))
+            rule = self._more(rule, said)
         if rule is not None:
             yield ContractRule(rule, table.name, item.origin, item.description, item.dimension, item.severity)
 
@@ -185,22 +222,46 @@ class _Mapper:
     def _extras(self, values: Mapping[str, Any], key: str) -> Extras:
         found = extras(values.get("customProperties"), key)
         self.problems += found.problems
-        return found
+        if "max_share" in found.values:
+            place = found.keys["max_share"]
+            self.problems.append(Problem("is for the contract as a whole", key=place))
+        rest = {name: value for name, value in found.values.items() if name != "max_share"}
+        return Extras(rest, found.keys, found.problems)
 
     def _rule(self, check: Check, said: Extras) -> Rule | None:
-        """A rule with what is said of it; one that nothing runs does not hold data back by itself."""
-        return self._more(Rule(check=check, on_failure=WARN if isinstance(check, NotRun) else None), said)
+        """A rule with what is said of it."""
+        return self._more(self._bare(check), said)
+
+    def _bare(self, check: Check) -> Rule:
+        """A rule of which nothing is said; one that nothing runs does not hold data back by itself."""
+        return Rule(check=check, on_failure=WARN if isinstance(check, NotRun) else None)
 
     def _more(self, rule: Rule, said: Extras) -> Rule | None:
         values = dict(said.values)
+        keep = values.pop("keep", None)
         if "severity" in values:
             values["severity"] = severity_of(values["severity"])
         try:
+            if keep is not None and _has_keys(rule.check):
+                values["check"] = replace(rule.check, **{"keep": keep})
             return replace(rule, **values)
         except ConfigError as error:
             key = said.keys.get(error.key or "where") or next(iter(said.keys.values()), "")
             self.problems.append(Problem(error.message, key=key, hint=error.hint))
             return None
+
+
+def _has_keys(check: Check) -> bool:
+    """Whether it is about rows that repeat a key."""
+    return isinstance(check, Unique) or (isinstance(check, Metric) and check.metric == DUPLICATES)
+
+
+def _softened(said: Extras, check: Check) -> Extras:
+    """What is said of all rules of a table or a column: one that names no rows to put aside fails."""
+    word = said.values.get("on_failure")
+    if check.names_rows or isinstance(check, NotRun) or str(word).lower() != QUARANTINE:
+        return said
+    return Extras({**said.values, "on_failure": FAIL}, said.keys, said.problems)
 
 
 def _reason(item: QualityItem) -> str:
