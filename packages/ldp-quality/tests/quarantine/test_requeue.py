@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.errors import DataQualityError, DriftError, LDPError, UsageError
 from ldp_core.targets.iceberg_session import IcebergSession
 from ldp_quality.quarantine import BatchClosed
@@ -263,3 +265,22 @@ def test_a_value_that_the_table_cannot_hold_is_drift(lake: Any) -> None:
     lake.run(DAY, 1)
     with pytest.raises(DriftError, match="amount"):
         lake.place.requeue(lake.newest, rows=pa.table({"_ldp_row": [0], "amount": [pa.scalar(b"x").as_py()]}))
+
+
+def test_keys_that_batches_rest_on_are_not_forgotten(lake: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from ldp_cli.main import main
+
+    lake.run(["1,1,5,a", "2,1,-5,b"])
+    batch = lake.newest
+    lake.place.requeue(batch, on_failure="warn")
+    lake.run(["3,1,5,a", "4,1,-5,b"])
+    lake.run(["5,1,5,a"], idempotency_key="by-hand")
+    for number in range(2):
+        lake.run([f"{10 + number},1,5,a"])
+    table = LocalIcebergCatalog("nyc", lake.folder / "wh").load_table(("nyc", "rides"))
+    table.maintenance.expire_snapshots().older_than(datetime.now(UTC) + timedelta(days=1)).commit()
+    assert main(["keys", "compact", "c.json", "--before", "2100-01-01", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "forgotten: 1 key published before" in said
+    assert "kept: 3 older keys that batches in quarantine rest on (ldp quarantine drop)" in said
+    assert lake.states() == ["requeued", "open"]

@@ -136,8 +136,9 @@ def compact(config: str, before: str | None, yes: bool, env: str | None, as_json
 
     place = place_of(config, env)
     limit = int(moment(before, "--before", place.owner.zone).timestamp() * 1000) if before else None
-    made = compacted(place.view(), place.owner, limit)
-    done = commit_compacted(place.base(), place.owner, limit) if yes and made.changes else None
+    held = _held(place) if limit is not None else frozenset()
+    made = compacted(place.view(), place.owner, limit, held)
+    done = commit_compacted(place.base(), place.owner, limit, held) if yes and made.changes else None
     snapshot = str(done.snapshot_id) if done else None
     if as_json:
         print_json(
@@ -146,6 +147,7 @@ def compact(config: str, before: str | None, yes: bool, env: str | None, as_json
                 "singly": {"before": len(made.before.recent), "after": len(made.ledger.recent)},
                 "forgotten": [{"key": own.key, "published": instant(own.at)} for own in made.forgotten],
                 "kept_by_snapshots": [own.key for own in made.told],
+                "kept_by_quarantine": [own.key for own in made.held],
                 "undated": [own.key for own in made.undated],
                 "changes": made.changes,
                 "committed": done is not None,
@@ -158,6 +160,9 @@ def compact(config: str, before: str | None, yes: bool, env: str | None, as_json
         say(f"forgotten: {plural(len(made.forgotten), 'key')} published before {instant(limit)}")
         if made.told:
             say(f"kept: {plural(len(made.told), 'older key')} that a snapshot of the table still carries")
+        if made.held:
+            rest = plural(len(made.held), "older key")
+            say(f"kept: {rest} that batches in quarantine rest on (ldp quarantine drop)")
         if made.undated:
             say(f"kept: {plural(len(made.undated), 'key')} of which nobody knows when it was published")
     if done:
@@ -166,6 +171,21 @@ def compact(config: str, before: str | None, yes: bool, env: str | None, as_json
         say("nothing has to be written")
     else:
         note("nothing was written; --yes commits it")
+
+
+def _held(place: Place) -> frozenset[str]:
+    """The keys that batches in quarantine rest on: what was put aside, or requeued, would be forgotten."""
+    from ldp_core._duck import private
+    from ldp_core.quarantine.batches import read_batches
+    from ldp_core.quarantine.remove import exists, quarantine_of
+
+    target = place.config.spec("target")
+    base = quarantine_of(target) if exists(target) else None
+    if base is None:
+        return frozenset()
+    with private() as con:
+        found = read_batches(con, base)
+    return frozenset(key for batch in found for key in (batch.key, batch.requeue_key))
 
 
 def _windows(place: Place, texts: tuple[str, ...]) -> tuple[Window, ...]:
