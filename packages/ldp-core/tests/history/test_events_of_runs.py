@@ -278,6 +278,7 @@ def test_checks_are_told_by_name_kind_verdict_and_counts(project: Project) -> No
     assert (told["checks"], told["failed"], told["passed"], told["blocks"]) == (2, 1, False, True)
     assert told["engine"] == "duckdb"
     common = {"gate": "quality", "rows": 3, "severity": "error", "where": None}
+    common |= {"scope": "batch", "base_snapshot": None}
     assert told["results"] == [
         {
             **{**common, "name": "range(fare)", "kind": "range", "status": "fail", "passed": False},

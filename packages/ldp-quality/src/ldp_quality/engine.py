@@ -112,7 +112,7 @@ def evaluate(checks: Sequence[Check | Rule], rows: Executor, context: Context) -
 
 def _evaluate(trials: Sequence[_Trial], rows: Executor) -> None:
     """Judge the rules of one condition."""
-    scope = trials[0].rule.scope
+    scope = trials[0].rule.condition
     if scope is not None:
         try:
             rows = rows.narrowed(scope)

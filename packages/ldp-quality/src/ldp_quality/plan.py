@@ -93,6 +93,10 @@ class KeyCounts:
         repeated_rows: Rows that hold these.
         sample: The repeated keys that come first in the input, each with its rows; the values as JSON.
         hits: The first rows that hold a repeated key.
+        among: What else keys were compared with: the ``table`` or the ``window``; empty for nothing. Rows of
+            the batch alone are counted, and a key that stands there is a repeated one.
+        taken: Keys that stand there.
+        taken_rows: Rows of the batch that hold these.
     """
 
     distinct: int
@@ -100,6 +104,9 @@ class KeyCounts:
     repeated_rows: int
     sample: tuple[tuple[tuple[Any, ...], int], ...] = ()
     hits: tuple[Hit, ...] = ()
+    among: str = ""
+    taken: int = 0
+    taken_rows: int = 0
 
 
 @dataclass(frozen=True)

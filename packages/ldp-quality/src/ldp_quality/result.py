@@ -22,10 +22,13 @@ class CheckResult:
         failing_rows: How many rows break it; 0 where no single rows do, or it could not be evaluated.
         metrics: Counts and values as JSON, ``row_count`` among them.
         samples: Of a failed check, up to five of the rows that break it, first in input order; each with
-            its row number from 0 under ``row`` and its ``values`` as JSON.
+            its row number from 0 under ``row`` (None for one that stood in the table) and its ``values`` as
+            JSON.
         status: ``pass``, ``warn``, ``fail``, or ``not_run`` where it could not be evaluated; by default as
             ``passed`` says.
         where: The condition of the rows that it covered; None for all.
+        scope: Which rows it covered: ``batch``, ``window`` or ``table`` (see ``scopes``).
+        base_snapshot: The snapshot whose rows were judged with the batch; None where none were.
         quarantined: How many rows are put aside because of it.
     """
 
@@ -37,6 +40,8 @@ class CheckResult:
     samples: tuple[Mapping[str, Any], ...] = ()
     status: str = ""
     where: str | None = None
+    scope: str = "batch"
+    base_snapshot: str | None = None
     quarantined: int = 0
 
     def __post_init__(self) -> None:
@@ -56,6 +61,8 @@ class CheckResult:
             "status": self.status,
             "passed": self.passed,
             "where": self.where,
+            "scope": self.scope,
+            "base_snapshot": self.base_snapshot,
             "details": self.details,
             "failing_rows": self.failing_rows,
             "share": self.share,
@@ -69,9 +76,10 @@ class CheckResult:
         rows = self.metrics.get("row_count")
         share = f" ({_percent(self.failing_rows, rows)} of the rows)" if self.failing_rows and rows else ""
         where = f" where {self.where}" if self.where else ""
+        among = "" if self.scope == "batch" else f" in the {self.scope}"
         aside = f"; {self.quarantined} put aside" if self.quarantined else ""
-        head = f"  - {self.name}{where}: {self.details}{share}{aside}"
-        return [head, *(f"      row {sample['row']}: {_row(sample['values'])}" for sample in self.samples)]
+        head = f"  - {self.name}{among}{where}: {self.details}{share}{aside}"
+        return [head, *(f"      {_place(sample)}: {_row(sample['values'])}" for sample in self.samples)]
 
 
 @dataclass(frozen=True)
@@ -148,6 +156,11 @@ def _percent(part: int, rows: int) -> str:
     if text == "0.00%":
         return "under 0.01%"
     return "over 99.99%" if text == "100.00%" and part < rows else text
+
+
+def _place(sample: Mapping[str, Any]) -> str:
+    """Where a row that is shown stands: in the input, or in the table before it."""
+    return "in the table" if sample["row"] is None else f"row {sample['row']}"
 
 
 def _row(values: Mapping[str, Any]) -> str:

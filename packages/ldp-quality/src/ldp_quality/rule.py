@@ -18,6 +18,9 @@ from ldp_quality.predicate import columns_of
 FAIL, WARN, QUARANTINE = "fail", "warn", "quarantine"
 POLICIES = (FAIL, WARN, QUARANTINE)
 
+BATCH, WINDOW, TABLE = "batch", "window", "table"
+SCOPES = (BATCH, WINDOW, TABLE)
+
 _SHARE = Text(pattern=r"^\s*\d+(\.\d+)?\s*%\s*$")
 _LIMIT = OneOf((Int(min=0), _SHARE, ListOf(OneOf((Int(min=0), _SHARE)), min_items=1)))
 _POLICY = Text(choices=POLICIES, ignore_case=True)
@@ -32,6 +35,13 @@ KEYS = (
     Key("warn_above", _LIMIT, "More bad rows warn: a number of rows, a share such as 1%, or a list of both."),
     Key("fail_above", _LIMIT, "More bad rows fail, fewer warn: as for warn_above."),
     Key("where", Text(), "Only rows for which this SQL condition is true are looked at."),
+    Key(
+        "scope",
+        Text(choices=SCOPES, ignore_case=True),
+        "batch judges the rows of the run; window and table, for an ICEBERG target, those that stand in the "
+        "run's window or in the table, too.",
+        default=BATCH,
+    ),
     Key(
         "on_failure",
         _POLICY,
@@ -60,6 +70,7 @@ class Rule:
         warn_above: See ``Grade``; ``10``, ``"1%"`` or a list of both.
         fail_above: See ``Grade``.
         where: Only rows for which this SQL condition is true are looked at (see ``predicate``).
+        scope: ``batch``, ``window`` or ``table`` (see ``scopes``); None is ``batch``.
         on_failure: ``fail``, ``warn`` or ``quarantine``; None leaves it to whoever runs the rule.
 
     Raises:
@@ -73,9 +84,10 @@ class Rule:
     fail_above: Any = None
     where: str | None = None
     on_failure: str | None = None
+    scope: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("severity", "on_failure"):
+        for name in ("severity", "on_failure", "scope"):
             word = getattr(self, name)
             if isinstance(word, str):
                 object.__setattr__(self, name, word.lower())
@@ -89,6 +101,7 @@ class Rule:
                 key="on_failure",
                 hint="say fail or warn",
             )
+        _fit_scope(self)
         for name in ("warn_above", "fail_above"):
             object.__setattr__(self, name, Limit.of(getattr(self, name), name))
             if getattr(self, name) is not None and not self.check.counts_rows:
@@ -108,9 +121,21 @@ class Rule:
         return Grade(self.severity, self.warn_above, self.fail_above)
 
     @property
-    def scope(self) -> Holds | None:
+    def condition(self) -> Holds | None:
         """The rows it is about; None for all."""
         return None if self.where is None else Holds(self.where, columns_of(self.where))
+
+
+def _fit_scope(rule: Rule) -> None:
+    """Refuse a scope that is none, or that the check cannot have.
+
+    Raises:
+        ConfigError: It is.
+    """
+    if rule.scope is not None and rule.scope not in SCOPES:
+        raise ConfigError(f"scope must be one of {', '.join(SCOPES)}, got {rule.scope!r}", key="scope")
+    if rule.scope in (WINDOW, TABLE) and rule.check.only_of_batch:
+        raise ConfigError(f"scope: {rule.scope} cannot be: {rule.check.only_of_batch}", key="scope")
 
 
 def rule_of(item: Check | Rule) -> Rule:

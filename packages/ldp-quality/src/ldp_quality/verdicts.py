@@ -58,6 +58,8 @@ def line_of(result: CheckResult, rule: Rule | None = None) -> dict[str, Any]:
         "rows": rows,
         "share": result.share,
         "where": result.where,
+        "scope": result.scope,
+        "base_snapshot": result.base_snapshot,
         "details": details_of(result, numbers) if written is None else f"not run: {written}",
         "metrics": numbers,
     }

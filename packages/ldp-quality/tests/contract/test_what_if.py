@@ -80,9 +80,9 @@ def verdicts(found: dict[str, Any], name: str) -> list[Any]:
     return [item[name] for item in found["snapshots"]]
 
 
-def test_an_append_is_judged_by_its_rows_alone_the_newest_first(ask: Ask) -> None:
+def test_an_append_is_judged_by_its_rows_the_newest_first(ask: Ask) -> None:
     put(id=[1, 2])
-    put(id=[1, 3])  # a key of before: the gate of an append sees its own rows only
+    put(id=[1, 3])  # a key of before: a contract's keys are promises of the table
     put(id=[4, 4])
     put(id=[5], fares=[-1.0])
     found = ask()
@@ -90,14 +90,14 @@ def test_an_append_is_judged_by_its_rows_alone_the_newest_first(ask: Ask) -> Non
         "nyc.rides",
         4,
         4,
-        2,
+        3,
     )
     assert verdicts(found, "covered") == ["added"] * 4
     assert verdicts(found, "rows") == [1, 2, 2, 2]
-    assert verdicts(found, "broken") == [["range(fare)"], ["unique(id)"], [], []]
-    assert verdicts(found, "blocked") == [True, True, False, False]
+    assert verdicts(found, "broken") == [["range(fare)"], ["unique(id)"], ["unique(id)"], []]
+    assert verdicts(found, "blocked") == [True, True, True, False]
     told = {item["name"]: item["broken"] for item in found["rules"]}
-    assert told == {"unique(id)": 1, "range(fare)": 1, "schema": 0, "not_null(id)": 0}
+    assert told == {"unique(id)": 2, "range(fare)": 1, "schema": 0, "not_null(id)": 0}
 
 
 def test_any_other_snapshot_is_judged_by_the_table_as_it_was_then(ask: Ask) -> None:
@@ -255,3 +255,14 @@ def test_only_a_table_can_be_asked(folder: Path) -> None:
     put(id=[1])
     with pytest.raises(ConfigError, match="last must be a number"):
         what_if(read, ldp_core.table("nyc.rides"), last=0)
+
+
+def test_keys_of_an_append_are_compared_with_what_stood_there_before(folder: Path) -> None:
+    table = ldp_core.Iceberg("rides", CATALOG)
+    for ids in ([1, 2], [3, 4], [2, 5], [6, 6]):
+        table.put(pa.table({"id": ids, "fare": pa.array([1.0, 2.0])}))
+    found = what_if(Contract.from_file(contract()), ldp_core.table("nyc.rides"))
+    keys = [item.report.results[2] for item in found.snapshots]
+    assert [result.failing_rows for result in keys] == [2, 1, 0, 0]
+    assert {result.scope for result in keys} == {"table"}
+    assert "1 key(s) of the batch stand in the table already" in keys[1].details

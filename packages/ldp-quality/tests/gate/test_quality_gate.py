@@ -172,6 +172,8 @@ def test_judge(on_failure: str) -> None:
         "rows": 3,
         "share": 1 / 3,
         "where": None,
+        "scope": "batch",
+        "base_snapshot": None,
         "details": "1 of 3 rows",
         "metrics": {"below_min": 1, "nan_count": 0, "null_count": 0},
     }

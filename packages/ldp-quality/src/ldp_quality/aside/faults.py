@@ -79,7 +79,7 @@ class Fault:
 
 def narrowed(rows: DuckDBExecutor, rule: Rule) -> DuckDBExecutor:
     """The rows that a rule is about."""
-    condition = rule.scope
+    condition = rule.condition
     return rows if condition is None else rows.narrowed(condition)
 
 

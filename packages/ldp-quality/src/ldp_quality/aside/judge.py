@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from ldp_core.spi import Apart, Batch
 
-from ldp_quality.aside.faults import Fault
+from ldp_quality.aside.faults import Fault, narrowed
 from ldp_quality.aside.part import Parted, parted
-from ldp_quality.engine import evaluate
 from ldp_quality.executor import DuckDBExecutor
 from ldp_quality.grade import FAIL, NOT_RUN
 from ldp_quality.plan import CannotEvaluate, Context
 from ldp_quality.result import CheckResult, QualityReport
-from ldp_quality.rule import QUARANTINE, WARN, Rule
+from ldp_quality.rule import QUARANTINE, TABLE, WARN, WINDOW, Rule
+from ldp_quality.scopes import evaluate_in
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ def judge(
     """
     first = [at for at, policy in enumerate(policies) if policy == QUARANTINE and batch.placed_sql]
     rest = [at for at in range(len(rules)) if at not in first]
-    all_ = evaluate([rules[at] for at in first], rows, context)
-    results = dict(zip(first, all_.results, strict=True))
+    all_ = evaluate_in([rules[at] for at in first], rows, context, batch.standing, aside=True)
+    results = dict(zip(first, all_.report.results, strict=True))
     failed = [at for at, result in results.items() if result.status == FAIL and result.failing_rows]
-    faults = [fault for at in failed if (fault := _fault(at, rules[at], rows, context)) is not None]
+    faults = [fault for at in failed if (fault := _fault(at, rules[at], batch, rows, context)) is not None]
     with ExitStack() as stack:
         found = _parted(stack, batch, rows, faults, results)
         good, left = rows, context
@@ -63,8 +63,8 @@ def judge(
             good = found.good
             whole = context.source_rows
             left = replace(context, source_rows=None if whole is None else whole - found.rows)
-        others = evaluate([rules[at] for at in rest], good, left)
-    results |= dict(zip(rest, others.results, strict=True))
+        others = evaluate_in([rules[at] for at in rest], good, left, batch.standing)
+    results |= dict(zip(rest, others.report.results, strict=True))
     freed = {fault.number for fault in faults} if found is not None else set()
     held = any(
         policies[at] != WARN and at not in freed and _is_broken(rules[at], result)
@@ -80,7 +80,7 @@ def judge(
         tuple(results[at] for at in range(len(rules))), quarantined=found.rows if found else 0
     )
     apart = Apart(found.table, found.rows) if found else None
-    return Judged(report, held, apart)
+    return Judged(report, held, apart, all_.of_table or others.of_table)
 
 
 def _is_broken(rule: Rule, result: CheckResult) -> bool:
@@ -106,6 +106,13 @@ def _parted(
         return None
 
 
-def _fault(at: int, rule: Rule, rows: DuckDBExecutor, context: Context) -> Fault | None:
+def _fault(at: int, rule: Rule, batch: Batch, rows: DuckDBExecutor, context: Context) -> Fault | None:
     plan = rule.check.compile(rows.columns, context)
-    return Fault.of(at, rule, plan, rows)
+    beside = None
+    if rule.scope in (TABLE, WINDOW) and batch.standing is not None:
+        found = batch.standing()
+        sql, ordered = found.sql, found.ordered_sql
+        if rule.scope == WINDOW:
+            sql, ordered = found.window_sql or "", found.window_ordered_sql or ""
+        beside = narrowed(DuckDBExecutor(rows.con, sql, ordered, rows.columns), rule) if sql else None
+    return Fault.of(at, rule, plan, rows, beside)

@@ -40,6 +40,11 @@ class Check(ABC):
         return self.counts_rows
 
     @property
+    def only_of_batch(self) -> str:
+        """Why it can judge no other rows than those of the run; empty where it can."""
+        return ""
+
+    @property
     def label(self) -> str:
         """The name in reports: ``range(fare)`` unless it has its own."""
         subject = self.subject()

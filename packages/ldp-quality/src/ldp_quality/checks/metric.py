@@ -134,9 +134,11 @@ class Metric(Check):
     def _judge_keys(self, facts: Facts) -> CheckResult:
         found: KeyCounts = facts.answer
         extra: dict[str, Any] = {"distinct_keys": found.distinct, "duplicate_keys": found.repeated}
+        if found.among:
+            extra |= {"keys_standing": found.taken, "rows_with_keys_standing": found.taken_rows}
         if found.sample:
             extra["sample"] = [{"key": self._key(key), "count": count} for key, count in found.sample]
-        return self._judge(facts, found.repeated_rows - found.repeated, extra)
+        return self._judge(facts, found.repeated_rows - found.repeated + found.taken, extra)
 
     def _key(self, key: tuple[Any, ...]) -> Any:
         return key[0] if len(self.columns) == 1 else dict(zip(self.columns, key, strict=True))

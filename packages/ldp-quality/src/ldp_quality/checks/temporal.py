@@ -59,6 +59,11 @@ class Monotonic(Check):
         if not isinstance(self.strict, bool):
             raise ConfigError(f"strict must be true or false, got {self.strict!r}", key="strict")
 
+    @property
+    def only_of_batch(self) -> str:
+        """Only an input has an order of its own."""
+        return "" if self.order_by else "the rows of a table have no order without order_by"
+
     def subject(self) -> str:
         """The column."""
         return self.column

@@ -71,6 +71,8 @@ class Unique(Check):
             "duplicate_keys": counts.repeated,
             "duplicate_rows": counts.repeated_rows,
         }
+        if counts.among:
+            metrics |= {"keys_standing": counts.taken, "rows_with_keys_standing": counts.taken_rows}
         skipped = f"{facts.values['nulls']} rows with a null key skipped" if facts.values["nulls"] else ""
         if not counts.repeated:
             details = f"every key in ({self.subject()}) is unique" + (f"; {skipped}" if skipped else "")
@@ -81,6 +83,7 @@ class Unique(Check):
             [
                 f"{counts.repeated} duplicated key(s) in ({self.subject()}) "
                 f"across {counts.repeated_rows} rows",
+                *([_taken(counts)] if counts.taken else []),
                 *([skipped] if skipped else []),
                 f"e.g. {first['key']!r} x{first['count']}",
             ]
@@ -101,6 +104,13 @@ def keep_of(word: Any) -> str:
     if found not in KEEPS:
         raise ConfigError(f"keep must be one of {', '.join(KEEPS)}, got {word!r}", key="keep")
     return str(found)
+
+
+def _taken(counts: KeyCounts) -> str:
+    return (
+        f"{counts.taken} key(s) of the batch stand in the {counts.among} already, "
+        f"in {counts.taken_rows} of its rows"
+    )
 
 
 UNIQUE = CheckType(

@@ -48,6 +48,11 @@ class RowCount(Check):
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ConfigError(f"min ({self.min}) is greater than max ({self.max})", key="min")
 
+    @property
+    def only_of_batch(self) -> str:
+        """The source has only the rows of the run."""
+        return "equals: source is about the rows of the run" if self.equals == "source" else ""
+
     def subject(self) -> str:
         """Nothing: it is about the batch."""
         return ""

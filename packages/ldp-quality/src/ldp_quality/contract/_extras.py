@@ -11,7 +11,9 @@ from ldp_core.errors import ConfigError, Problem
 
 from ldp_quality._words import ALIASES, in_our_words
 
-_OWN = {name: name for name in ("severity", "where", "keep", "on_failure", "warn_above", "fail_above")}
+_OWN = {
+    name: name for name in ("severity", "where", "scope", "keep", "on_failure", "warn_above", "fail_above")
+}
 _WORDS = {**_OWN, "maxShare": "max_share", "max_share": "max_share", **ALIASES}
 NAMES = tuple(_WORDS)
 """The custom properties that LDP reads."""

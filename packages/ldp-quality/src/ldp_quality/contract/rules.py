@@ -18,6 +18,7 @@ from ldp_quality.contract._drift import drift
 from ldp_quality.contract._extras import Extras, extras, merged, severity_of
 from ldp_quality.contract._library import CannotRun, library
 from ldp_quality.contract._query import query
+from ldp_quality.contract._scope import scope_of
 from ldp_quality.contract._types import is_measure, types_of
 from ldp_quality.contract._variables import PLACES, variables, without_value
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
@@ -25,7 +26,7 @@ from ldp_quality.policy import policy_of
 from ldp_quality.rule import FAIL, QUARANTINE, WARN, Rule
 from ldp_quality.share import share_of
 
-_OF_TABLES = ("on_failure", "keep")
+_OF_TABLES = ("on_failure", "keep", "scope")
 """What a table says for all its rules."""
 
 
@@ -241,6 +242,7 @@ class _Mapper:
         keep = values.pop("keep", None)
         if "severity" in values:
             values["severity"] = severity_of(values["severity"])
+        values.setdefault("scope", rule.scope or scope_of(rule.check))
         try:
             if keep is not None and _has_keys(rule.check):
                 values["check"] = replace(rule.check, **{"keep": keep})

@@ -18,6 +18,7 @@ from ldp_quality.plan import CannotEvaluate, Context
 from ldp_quality.policy import broken
 from ldp_quality.predicate import columns_of
 from ldp_quality.result import CheckResult, QualityReport
+from ldp_quality.rule import TABLE
 
 ORDER = (FAIL, NOT_RUN, WARN, PASS)
 """What a person looks at first."""
@@ -66,6 +67,7 @@ class Trial:
         results = [
             {
                 **result.to_dict(),
+                "scope": TABLE,  # whatever the rule looks at in a load: these are all the rows there are
                 "reason": rule.reason,
                 "severity": rule.severity,
                 "dimension": rule.dimension,

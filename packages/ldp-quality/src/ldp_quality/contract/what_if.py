@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import ConfigError
 
+from ldp_quality.contract._before import before
 from ldp_quality.contract.guard import placed, rules_for
 from ldp_quality.contract.model import Contract, ContractTable
-from ldp_quality.engine import evaluate
+from ldp_quality.executor import DuckDBExecutor
 from ldp_quality.executors.stored import IcebergTable
 from ldp_quality.grade import PASS
 from ldp_quality.plan import Context
 from ldp_quality.policy import blocks, broken
 from ldp_quality.result import CheckResult, QualityReport
 from ldp_quality.rule import Rule
+from ldp_quality.scopes import evaluate_in, of_table
 
 if TYPE_CHECKING:
     from ldp_core.query.handle import TableHandle
+    from ldp_core.spi import Standing
     from ldp_core.tables.view import Snap, TableView
     from pyiceberg.io import FileIO
     from pyiceberg.table.metadata import TableMetadata
@@ -249,7 +253,9 @@ class _Replay:
         context = replace(self.context, now=now, source_rows=int(read) if read.isdigit() else None)
         scan = planned(self.metadata, self.io, snap.id, self.label, added=covered == ADDED)
         with IcebergTable(scan).opened(memory_limit) as rows:
-            report = evaluate(self.rules, rows, context)
+            standing = functools.partial(self._standing, rows, snap) if self._is_known(snap) else None
+            added = evaluate_in(self.rules, rows, context, standing if covered == ADDED else None).report
+            report = added if covered == ADDED else of_table(added)
         return Replayed(
             snapshot_id=snap.id,
             committed=committed,
@@ -262,6 +268,20 @@ class _Replay:
             broken=tuple(result.name for _, result in broken(self.rules, report)),
             report=report,
         )
+
+    def _is_known(self, snap: Snap) -> bool:
+        """Whether what stood in the table before a snapshot can still be read."""
+        if snap.parent is None:
+            return not _stands_on_more(snap)
+        return self.metadata.snapshot_by_id(snap.parent) is not None
+
+    def _standing(self, rows: DuckDBExecutor, snap: Snap) -> Standing:
+        """What stood in the table before a snapshot."""
+        from ldp_core.query.open import planned
+
+        if snap.parent is None:
+            return before(rows, None)
+        return before(rows, planned(self.metadata, self.io, snap.parent, self.label))
 
 
 def _changes_rows(snap: Snap) -> bool:
