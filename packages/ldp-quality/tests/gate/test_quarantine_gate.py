@@ -446,3 +446,13 @@ def test_a_key_that_is_not_there_and_values_far_from_the_rest(tmp_path: Path) ->
         (3, "fare is further than 1.5 standard deviations from the mean"),
         (5, "city is not in cities (id)"),
     ]
+
+
+def test_a_pipeline_in_python_puts_rows_aside(tmp_path: Path) -> None:
+    from ldp_core import Iceberg, Pipeline
+
+    target = Iceberg("rides", {"identifier": "nyc", "warehouse_path": str(tmp_path)})
+    rows = pa.table({"id": [*range(19), None]})
+    pipeline = Pipeline(source=rows, target=target, checks=[NotNull("id")], on_failure="quarantine")
+    result = pipeline.run("append")
+    assert (result.rows_written, result.write_result.rows_quarantined) == (19, 1)

@@ -229,8 +229,8 @@ def check_stages(checks: Sequence[Any], on_failure: str | None) -> tuple[Check, 
     if not checks:
         return ()
     how = on_failure or "fail"
-    if how not in ("fail", "warn"):
-        raise ConfigError(f"on_failure must be fail or warn, not {how!r}")
+    if how not in ("fail", "warn", "quarantine"):
+        raise ConfigError(f"on_failure must be fail, warn or quarantine, not {how!r}")
     if registry.find("ldp.gates", "quality") is None:
         raise ConfigError("checks need the quality gate", hint="pip install ldp-quality")
     items = list(checks)

@@ -33,7 +33,7 @@ class Pipeline:
         target: A format such as ``Iceberg``.
         transforms: Functions from table to table, in order; each holds the whole table in memory.
         checks: Checks of ldp-quality.
-        on_failure: ``fail`` (publish nothing) or ``warn``.
+        on_failure: ``fail`` (publish nothing), ``warn`` or ``quarantine`` (bad rows are put aside).
         name: What results and messages call it.
 
     Raises:
