@@ -182,3 +182,11 @@ def test_a_run_that_cannot_write_the_quarantine_publishes_nothing(
         run(lake("id,amount\n2,2\n3,-3\n"), FakeGate("amount < 0"))
     assert "drop or rename" in str(getattr(caught.value, "hint", ""))
     assert ids() == [1]
+
+
+def test_too_many_rows_that_cannot_be_read_are_named(lake: Write) -> None:
+    source = {"name": "rides", "format": "CSV", "path": "r.csv", "on_bad_rows": "quarantine"}
+    config = lake("id,amount\n1,2\nx,3\n", source={**source, "columns": {"id": "long"}})
+    with pytest.raises(DataQualityError) as caught:
+        run(config, FakeGate("amount < 0", max_share=0.1))
+    assert str(caught.value).splitlines()[1] == "r.csv:3: id 'x' is no long"

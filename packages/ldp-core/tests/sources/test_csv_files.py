@@ -214,6 +214,15 @@ def test_blank_lines_of_one_column_are_rows_and_at_the_end_they_are_told_of(lab:
     assert lab.csv("a\n1").warnings == []
 
 
+@pytest.mark.parametrize("blank", ["\n", "\n\n", "\r\n\r\n", "\ufeff\n"])
+def test_blank_lines_before_the_header_are_passed_over(lab: Any, blank: str) -> None:
+    end = "\r\n" if "\r" in blank else "\n"
+    loaded = lab.csv(f"{blank}a,b{end}1,2{end}")
+    assert (loaded.types, loaded.rows) == ({"a": "int64", "b": "int64"}, [(1, 2)])
+    skipped = lab.csv(f"# a line{end}{blank.removeprefix(chr(0xFEFF))}a,b{end}1,2{end}", skip_rows=1)
+    assert skipped.rows == [(1, 2)]
+
+
 def test_files_that_are_no_text_say_what_they_are(lab: Any) -> None:
     import gzip
 

@@ -47,7 +47,9 @@ def limit(plan: Plan, prepared: Iterable[tuple[str, PreparedGate]]) -> float:
     return min((gate.max_share for _, gate in prepared), default=MAX_SHARE)
 
 
-def refuse_share(verdicts: Mapping[str, Verdict], staged: Staged, rejects: int, most: float) -> None:
+def refuse_share(
+    ctx: RunContext, verdicts: Mapping[str, Verdict], staged: Staged, rejects: int, most: float
+) -> None:
     """Stop a run that would put too many rows aside.
 
     Raises:
@@ -59,7 +61,18 @@ def refuse_share(verdicts: Mapping[str, Verdict], staged: Staged, rejects: int, 
         report = next((verdict.report for verdict in verdicts.values() if verdict.apart), None)
         share = f"{aside} of {rows} rows ({100 * aside / rows:.3g}%)"
         told = f"{share} would go into quarantine, more than max_share {100 * most:.3g}%"
-        raise DataQualityError("\n".join([told, *([report.summary()] if report else [])]), report)
+        why = [report.summary()] if report else []
+        raise DataQualityError("\n".join([told, *_first_rejects(ctx, rejects), *why]), report)
+
+
+def _first_rejects(ctx: RunContext, rejects: int) -> list[str]:
+    """The first of the rows that the source leaves out, and why."""
+    if not rejects:
+        return []
+    known = [row[0] for row in ctx.con.execute(f"DESCRIBE {_REJECTS}").fetchall()]
+    place = f"{q.FILE}, {q.LINE}" if {q.FILE, q.LINE} <= set(known) else "NULL, NULL"
+    found = ctx.con.execute(f"SELECT {place}, {q.REASON} FROM {_REJECTS} ORDER BY ALL LIMIT 3").fetchall()
+    return [f"{file}:{line}: {reason}" if file else str(reason) for file, line, reason in found]
 
 
 def put_aside(

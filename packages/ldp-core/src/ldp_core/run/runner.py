@@ -217,7 +217,7 @@ def _load_once(
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
-        refuse_share(verdicts, staged, rejects, limit(plan, prepared))
+        refuse_share(ctx, verdicts, staged, rejects, limit(plan, prepared))
         ctx, staged, aside = put_aside(plan, ctx, session, resolved, staged, verdicts, rejects)
         if staged.rows == 0 and not staged.quarantined:
             new = plan.write.kind == "ICEBERG" and session.wanted is None

@@ -119,6 +119,12 @@ class Head:
     text: str
     whole: bool
 
+    @property
+    def blank(self) -> int:
+        """How many blank lines come first."""
+        lines = io.StringIO(self.text, newline="").readlines()
+        return next((at for at, line in enumerate(lines) if line.rstrip("\r\n")), 0)
+
     def lines(self) -> Iterator[str]:
         """The lines, ends kept; a last line that may be cut is left out."""
         lines = io.StringIO(self.text, newline="").readlines()

@@ -112,8 +112,15 @@ def open_input(spec: Spec, ctx: RunContext) -> CsvInput:
     for at, file in enumerate(files):
         name = _files.shown(file, spec.base_dir)
         head = read_head(file, declared, name=name, lenient=spec.get("on_bad_rows") == "quarantine")
-        if not dialect.delimiter:
-            dialect = replace(declared, delimiter=sniff(head, declared))
+        if not at:
+            skip = declared.skip_rows + head.blank * declared.header
+            dialect = replace(declared, delimiter=declared.delimiter or sniff(head, declared), skip_rows=skip)
+        elif declared.header and declared.skip_rows + head.blank != dialect.skip_rows:
+            raise SourceError(
+                "has another number of blank lines before its header than the first file",
+                file=name,
+                hint="remove them",
+            )
         names = header_names(head, dialect, name=name)
         if dialect.header and any("\ufffd" in each for each in names):
             read_head(file, declared, name=name)  # a header that is not in the encoding is no bad row
