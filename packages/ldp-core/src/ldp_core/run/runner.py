@@ -212,7 +212,8 @@ def _load_once(
         rejects = rejected(ctx, extract)
         read, kept = read + rejects, kept + rejects
         observer.extracted(read, resolved.schema, kept)
-        verdicts = gates.judge(prepared, _batch(ctx, resolved, staged, kept, session))
+        judged = _batch(ctx, resolved, staged, kept - rejects, session)
+        verdicts = gates.judge(prepared, judged)
         if stamps(plan, extract) != seen:
             raise SourceError(f"{plan.read.text} changed while it was read", hint="run it again")
         observer.evaluated(verdicts)
@@ -226,7 +227,7 @@ def _load_once(
                 raise nothing(plan, read, kept, untyped=no_types)
         staged = replace(staged, losses=(*extract.losses(), *staged.losses))
         summary = _summary(plan, ctx, read, kept, staged)
-        good = _batch(ctx, resolved, staged, kept, session)
+        good = _batch(ctx, resolved, staged, kept - rejects, session)
         again = gates.again(prepared, verdicts, good, observer.evaluated)
         try:
             with dropped_unless_published(plan, ctx, aside):
