@@ -143,6 +143,14 @@ def ident(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def free_name(word: str, taken: Iterable[str]) -> str:
+    """A column's name that no other has, whatever its case: with underscores before it until none has it."""
+    names = {name.casefold() for name in taken}
+    while word.casefold() in names:
+        word = f"_{word}"
+    return word
+
+
 def text(value: str) -> str:
     """A quoted SQL string literal."""
     return "'" + value.replace("'", "''") + "'"

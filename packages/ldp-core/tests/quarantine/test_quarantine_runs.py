@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError
+from ldp_core.errors import DataQualityError, DriftError
 from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask
 from ldp_core.plan.stages import Check
@@ -18,6 +18,7 @@ from ldp_core.run.context import RunOptions
 from ldp_core.run.result import PipelineResult
 from ldp_core.run.runner import execute
 from ldp_core.spi import Apart, Batch, Verdict
+from ldp_core.targets._rows import place_names
 from ldp_core.targets.formats import Iceberg
 
 CATALOG = {"identifier": "nyc", "warehouse_path": "wh"}
@@ -46,8 +47,10 @@ class FakeGate:
     checks: int = 1
 
     def judge(self, batch: Batch) -> Verdict:
+        file, pos = place_names(batch.schema.names)
+        names = f"{file} AS __file, {pos} AS __pos"
         batch.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE bad_rows AS SELECT __file, __pos, ['rule'] AS rules, "
+            f"CREATE OR REPLACE TEMP TABLE bad_rows AS SELECT {names}, ['rule'] AS rules, "
             f"'it is bad' AS reason FROM ({batch.placed_sql}) WHERE {self.bad}"
         )
         rows = int(batch.con.execute("SELECT count(*) FROM bad_rows").fetchall()[0][0])
@@ -106,6 +109,24 @@ def test_good_rows_are_published_and_bad_ones_kept(lake: Write) -> None:
     assert "  1 row put into quarantine: nyc.rides__quarantine" in result.lines()
     assert result.to_dict()["rows_quarantined"] == 1
     assert [told(f"ldp.rows-{name}") for name in ("in", "written", "quarantined")] == ["3", "2", "1"]
+
+
+@pytest.mark.parametrize("mode", ["append", "upsert"])
+def test_columns_may_be_called_as_what_names_a_row(lake: Write, mode: str) -> None:
+    names = ["filename", "FILE_ROW_NUMBER", "__file", "__pos", "___pos", "__row", "rowid", "batch", "rules"]
+    upsert = {"write_mode": "upsert", "join_cols": ["id"]} if mode == "upsert" else {}
+    lines = "".join(f"{n},{','.join(f'{n}{at}' for at in range(len(names)))},{n - 2}\n" for n in range(5))
+    result = run(lake(f"id,{','.join(names)},amount\n{lines}", upsert), FakeGate("amount < 0"))
+    assert (result.rows_written, ids(), ids("rides__quarantine")) == (3, [2, 3, 4], [0, 1])
+    for row in [*rows(), *rows("rides__quarantine")]:
+        assert [int(row[name]) for name in names] == [row["id"] * 10 + at for at in range(len(names))]
+
+
+def test_a_column_of_the_quarantine_table_is_told(lake: Write) -> None:
+    with pytest.raises(DriftError, match="rides has the column '_LDP_Row', and rides__q") as caught:
+        run(lake("id,amount,_LDP_Row\n1,5,1\n2,-1,2\n"), FakeGate("amount < 0"))
+    assert caught.value.hint == "rename the column in a transform, or put no rows aside"
+    assert not Iceberg("rides", CATALOG).exists()
 
 
 def test_a_window_without_bad_rows_leaves_no_table(lake: Write) -> None:

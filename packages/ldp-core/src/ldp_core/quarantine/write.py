@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def quarantine_spec(target: Spec) -> Spec:
     """The quarantine table of an Iceberg target, as a target."""
     name = f"{target.get('name')}{q.SUFFIX}"
-    parts = [{"column": q.BATCH, "transform": "identity", "name": "batch"}]
+    parts = [{"column": q.BATCH, "transform": "identity", "name": q.BATCH}]
     return replace(target, values={**_place(target), "name": name, "partition_by": parts})
 
 
@@ -50,6 +50,13 @@ def write(
     import pyarrow as pa
 
     spec = quarantine_spec(target)
+    for name in schema.names:
+        if name.casefold() in q.DOCS:
+            raise DriftError(
+                f"{target.get('name')} has the column {name!r}, "
+                f"and {spec.get('name')} has one of its own that is called so",
+                hint="rename the column in a transform, or put no rows aside",
+            )
     full = pa.schema([*schema, *q.schema()])
     session = IcebergSession(spec, replace(ctx, keyed=None), "append")
     try:

@@ -22,6 +22,7 @@ from ldp_core.spi import (
     WriteResult,
 )
 from ldp_core.tables import quarantine as q
+from ldp_core.targets._rows import same_place
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
@@ -161,5 +162,5 @@ def _lines(columns: Sequence[str], staged: Staged, aparts: Sequence[Apart], tabl
     listed = ", ".join(f"p.{ident(name)}" for name in columns)
     return (
         f"SELECT {listed}, a.rules AS {q.RULES}, a.reason AS {q.REASON}, {key} AS {q.PRIMARY_KEY} "
-        f"FROM ({staged.placed_sql}) AS p JOIN {table} AS a USING (__file, __pos)"
+        f"FROM ({staged.placed_sql}) AS p JOIN {table} AS a ON {same_place(columns)}"
     )

@@ -133,6 +133,8 @@ def _look(plan: Plan, ctx: RunContext, resolved: Resolved, limit: int) -> tuple[
     ctx.con.execute(f"CREATE OR REPLACE TEMP TABLE ldp_preview AS FROM (\n{resolved.sql}\n)")
     rows = ctx.con.sql(f"FROM ldp_preview LIMIT {int(limit)}").to_arrow_table()
     total = int(ctx.con.execute("SELECT count(*) FROM ldp_preview").fetchall()[0][0])
+    # A column that is called rowid would hide the number that the engine gives each row.
+    hidden = ", ".join(f"c{at}" for at in range(len(resolved.schema)))
     return rows, Batch(
         con=ctx.con,
         sql="SELECT * FROM ldp_preview",
@@ -140,6 +142,6 @@ def _look(plan: Plan, ctx: RunContext, resolved: Resolved, limit: int) -> tuple[
         rows=total,
         source_rows=total,
         ordered_sql="SELECT *, row_number() OVER () - 1 AS __row FROM ldp_preview",
-        placed_sql="SELECT *, 'preview' AS __file, rowid AS __pos FROM ldp_preview",
+        placed_sql=f"SELECT *, 'preview' AS __file, rowid AS __pos FROM ldp_preview AS p({hidden})",
         now=gates.measured_at(ctx),
     )

@@ -47,8 +47,9 @@ class Batch:
         ordered_sql: The same rows with one more column ``__row`` (BIGINT, from 0, the order of the input).
         now: The moment that freshness is measured against.
         on_failure: What a failure does in this run, above what configs and rules say; None leaves it to them.
-        placed_sql: The rows of ``sql`` with two more columns that name each row: ``__file`` (VARCHAR) and
-            ``__pos`` (BIGINT, no order of the input); empty where rows cannot be put aside.
+        placed_sql: The rows of ``sql`` with two more columns, the last ones, that name each row: ``__file``
+            (VARCHAR) and ``__pos`` (BIGINT, no order of the input), with more underscores before them where a
+            column of the rows is called so; empty where rows cannot be put aside.
         standing: The rows of the target that would stand beside these; None where there is no target to look
             into.
     """

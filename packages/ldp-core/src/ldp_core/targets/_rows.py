@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ldp_core import fs
-from ldp_core._duck import ident, text
+from ldp_core._duck import free_name, ident, text
 from ldp_core.tables.types import duck_type
 
 if TYPE_CHECKING:
@@ -14,8 +14,20 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-_TAKEN = {"filename", "file_row_number", "__file", "__pos"}
-"""Columns of a table whose rows cannot be named by file and position."""
+_OWN = {"filename", "file_row_number"}
+"""What DuckDB adds to the columns of a file under these names; a column that is called so hides it."""
+
+
+def place_names(columns: Iterable[str]) -> tuple[str, str]:
+    """The last two columns of ``placed_sql``: ``__file`` and ``__pos``, unless a column is called so."""
+    known = list(columns)
+    return free_name("__file", known), free_name("__pos", known)
+
+
+def same_place(columns: Iterable[str]) -> str:
+    """Joins ``p``, a ``placed_sql``, with ``a``, a table of ``__file`` and ``__pos``."""
+    file, pos = place_names(columns)
+    return f"p.{file} = a.__file AND p.{pos} = a.__pos"
 
 
 def parquet_sql(
@@ -30,13 +42,19 @@ def parquet_sql(
 def placed_sql(
     con: DuckDBPyConnection, paths: Sequence[str], schema: pa.Schema, properties: Mapping[str, str]
 ) -> str:
-    """The same with the names of the rows, ``__file`` and ``__pos``; empty where columns are called so."""
-    if {name.casefold() for name in schema.names} & _TAKEN:
-        return ""
+    """The same with what names the rows, see ``place_names``."""
+    file, pos = place_names(schema.names)
     if not paths:
-        return empty_sql(schema, ("__file", "VARCHAR"), ("__pos", "BIGINT"))
-    names = "filename AS __file, CAST(file_row_number AS BIGINT) AS __pos"
-    return f"SELECT {_columns(schema)}, {names} FROM {_read(con, paths, properties, file_row_number=True)}"
+        return empty_sql(schema, (file, "VARCHAR"), (pos, "BIGINT"))
+    names = f"filename AS {file}, CAST(file_row_number AS BIGINT) AS {pos}"
+    columns, source = _columns(schema), _read(con, paths, properties)
+    if not {name.casefold() for name in schema.names} & _OWN:
+        return f"SELECT {columns}, {names} FROM {source}"
+    inside = [str(row[0]) for row in con.execute(f"DESCRIBE FROM {source}").fetchall()]
+    at = {name.casefold(): number for number, name in enumerate(inside)}
+    columns = ", ".join(f"c{at[name.casefold()]} AS {ident(name)}" for name in schema.names)
+    hidden = ", ".join(f"c{number}" for number in range(len(inside)))
+    return f"SELECT {columns}, {names} FROM {source} AS f({hidden})"
 
 
 def place(path: str) -> str:
@@ -44,19 +62,12 @@ def place(path: str) -> str:
     return str(fs.local_path(path)) if fs.is_local(path) else path
 
 
-def _read(
-    con: DuckDBPyConnection,
-    paths: Sequence[str],
-    properties: Mapping[str, str],
-    *,
-    file_row_number: bool = False,
-) -> str:
+def _read(con: DuckDBPyConnection, paths: Sequence[str], properties: Mapping[str, str]) -> str:
     for path in paths:
         if not fs.is_local(path):
             fs.register(con, fs.scheme_of(path), properties)
     listed = ", ".join(text(place(path)) for path in paths)
-    more = ", filename=true, file_row_number=true" if file_row_number else ""
-    return f"read_parquet([{listed}], hive_partitioning=false{more})"
+    return f"read_parquet([{listed}], hive_partitioning=false)"
 
 
 def _columns(schema: pa.Schema) -> str:

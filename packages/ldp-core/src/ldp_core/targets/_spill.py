@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldp_core._duck import ident, text
+from ldp_core._duck import free_name, ident, text
 from ldp_core.spi import Loss, RunContext, Spec, Staged
 from ldp_core.targets import upsert
+from ldp_core.targets._rows import place_names
 from ldp_core.targets.iceberg import columns_of
 
 if TYPE_CHECKING:
@@ -49,9 +50,7 @@ def spill_upsert(
     Raises:
         DriftError: A key occurs twice and ``dedupe`` does not say which row wins.
     """
-    row = "__row"
-    while row.casefold() in {name.casefold() for name in fitted.schema.names}:
-        row = "_" + row
+    row = free_name("__row", fitted.schema.names)
     path, rows_in = spill(ctx, f"SELECT *, row_number() OVER () - 1 AS {ident(row)} FROM ({fitted.sql}) AS s")
     source = _rows(path)
     rows = rows_in
@@ -70,8 +69,7 @@ def spill_upsert(
 def over(staged: Staged, path: Path, rows: int, schema: pa.Schema, row: str) -> Staged:
     """A staged batch whose rows are in a spill, numbered in its column ``row``."""
     columns, source = ", ".join(ident(name) for name in schema.names), _rows(path)
-    named = {name.casefold() for name in schema.names} & {"__file", "__pos"}
-    places = f"SELECT {columns}, 'batch' AS __file, {ident(row)} AS __pos FROM ({source}) AS b"
+    file, pos = place_names(schema.names)
     return replace(
         staged,
         rows=rows,
@@ -79,5 +77,5 @@ def over(staged: Staged, path: Path, rows: int, schema: pa.Schema, row: str) -> 
         sql=f"SELECT {columns} FROM ({source}) AS b",
         ordered_sql=f"SELECT {columns}, {ident(row)} AS __row FROM ({source}) AS b",
         state=path,
-        placed_sql="" if named else places,
+        placed_sql=f"SELECT {columns}, 'batch' AS {file}, {ident(row)} AS {pos} FROM ({source}) AS b",
     )

@@ -10,7 +10,7 @@ from ldp_core._duck import ident
 from ldp_core.spi import RunContext, Staged
 from ldp_core.tables.write import Written
 from ldp_core.targets._reconcile import prove_rewrite
-from ldp_core.targets._rows import parquet_sql, place, placed_sql
+from ldp_core.targets._rows import parquet_sql, place, place_names, placed_sql, same_place
 from ldp_core.targets._spill import over, spill
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def rest(sql: str, schema: pa.Schema, table: str) -> str:
-    """The rows of a SELECT with ``__file`` and ``__pos`` that a table does not name."""
+    """The rows of a ``placed_sql`` that a table does not name."""
     columns = ", ".join(f"p.{ident(name)}" for name in schema.names)
-    return f"SELECT {columns} FROM ({sql}) AS p ANTI JOIN {table} AS a USING (__file, __pos)"
+    return f"SELECT {columns} FROM ({sql}) AS p ANTI JOIN {table} AS a ON {same_place(schema.names)}"
 
 
 def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
@@ -67,9 +67,10 @@ def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
 def split_spill(ctx: RunContext, schema: pa.Schema, staged: Staged, table: str) -> Staged:
     """The spilled batch of an upsert without some rows; the others keep their numbers."""
     columns = ", ".join(f"p.{ident(name)}" for name in schema.names)
-    good = f"FROM ({staged.placed_sql}) AS p ANTI JOIN {table} AS a USING (__file, __pos)"
-    path, rows = spill(ctx, f"SELECT {columns}, p.__pos AS __pos {good} ORDER BY p.__pos")
-    return replace(over(staged, path, rows, schema, "__pos"), quarantined=staged.rows - rows)
+    good = f"FROM ({staged.placed_sql}) AS p ANTI JOIN {table} AS a ON {same_place(schema.names)}"
+    _, pos = place_names(schema.names)
+    path, rows = spill(ctx, f"SELECT {columns}, p.{pos} AS {pos} {good} ORDER BY p.{pos}")
+    return replace(over(staged, path, rows, schema, pos), quarantined=staged.rows - rows)
 
 
 def _paths(files: Iterable[DataFile]) -> list[str]:
