@@ -15,12 +15,13 @@ from ldp_quality.checks.base import Check
 from ldp_quality.config import rules_from_config
 from ldp_quality.executor import DuckDBExecutor
 from ldp_quality.histories import history_of
-from ldp_quality.history import History
+from ldp_quality.history import History, PartOfRun
 from ldp_quality.kinds import kind_of
 from ldp_quality.plan import Context
 from ldp_quality.policy import effective
 from ldp_quality.result import QualityReport
 from ldp_quality.rule import FAIL, QUARANTINE, Rule, rule_of
+from ldp_quality.scopes import wider
 from ldp_quality.section import (
     NO_QUARANTINE,
     contract_path,
@@ -51,6 +52,7 @@ class PreparedQuality:
         primary_key: The columns that name a row to people.
         of_file: The target is a file, of which no rows can be put aside.
         history: Earlier runs of the dataset.
+        keys_in: The scope of rules about keys that would look at the batch alone; None leaves them as they are.
     """
 
     items: tuple[Rule, ...]
@@ -62,6 +64,7 @@ class PreparedQuality:
     primary_key: tuple[str, ...] = ()
     of_file: bool = False
     history: History | None = None
+    keys_in: str | None = None
 
     @property
     def checks(self) -> int:
@@ -83,9 +86,11 @@ class PreparedQuality:
             raise UsageError(f"--on-failure quarantine: {NO_QUARANTINE}", hint="say fail or warn")
         columns = {field.name: kind_of(field.type) for field in batch.schema}
         rows = DuckDBExecutor(batch.con, batch.sql, batch.ordered_sql, columns)
-        context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog, self.history)
+        history = PartOfRun() if batch.partial else self.history
+        context = Context(batch.now, batch.source_rows, self.base_dir, self.catalog, history)
         policies = [effective(rule, batch.on_failure, self.on_failure) for rule in self.items]
-        found = judge(self.items, policies, batch, rows, context)
+        rules = [wider(rule, self.keys_in, rows, context) for rule in self.items]
+        found = judge(rules, policies, batch, rows, context)
         apart = replace(found.apart, primary_key=self.primary_key) if found.apart else None
         told = self._evaluated(found.report, policies, batch.on_failure)
         return Verdict(found.report.passed, found.held, found.report, told, apart, found.of_table)

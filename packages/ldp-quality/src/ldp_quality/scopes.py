@@ -84,6 +84,14 @@ def evaluate_in(
     return Covered(QualityReport(listed), any(scope != BATCH for scope, _ in groups), beside)
 
 
+def wider(rule: Rule, scope: str | None, rows: DuckDBExecutor, context: Context) -> Rule:
+    """A rule about keys of the batch as one about a wider scope; any other as it is."""
+    if scope is None or rule.scope not in (None, BATCH):
+        return rule
+    question = rule.check.compile(rows.columns, context).question
+    return replace(rule, scope=scope) if isinstance(question, Keys) else rule
+
+
 def of_table(report: QualityReport) -> QualityReport:
     """A report on all rows of a table, whatever its rules look at in a load."""
     return replace(report, results=tuple(replace(result, scope=TABLE) for result in report.results))

@@ -90,6 +90,22 @@ def test_a_rule_that_fails_holds_a_requeue_back_and_nothing_changes(lake: Any) -
     assert (lake.ids(), lake.aside(), lake.states()) == ([1, 2, 3], [], ["requeued"])
 
 
+@pytest.mark.parametrize("sinks", [[], [{"type": "quality_store"}]])
+def test_a_requeue_is_not_compared_with_loads_and_no_example_of_one(lake: Any, sinks: Any) -> None:
+    lake.metadata = {"observability": {"sinks": sinks}}
+    bad = {"check": "range", "column": "amount", "min": 0, "on_failure": "quarantine"}
+    odd = {"check": "metric_anomaly", "metric": "row_count", "min_history": 2}
+    lake.quality = {"max_share": 1.0, "checks": [bad, odd]}
+    for day in (1, 2, 3):
+        lake.run([f"{n},{day},{-n if day == 3 and n > 20 else n},a" for n in range(22)][day == 2 :], day)
+    batch, fixed = lake.newest, pa.table({"_ldp_row": [0], "amount": [7]})
+    assert lake.place.preview(batch, rows=fixed).passed
+    assert lake.place.requeue(batch, rows=fixed).rows_written == 1
+    found = lake.run([f"{n},4,{n},a" for n in range(22)], 4).quality.results[1]
+    assert (found.status, found.metrics["history"]) == ("pass", 3)
+    assert found.metrics["usual"] == pytest.approx((22 + 21 + 21) / 3)
+
+
 def test_a_preview_writes_nothing(lake: Any) -> None:
     lake.run(DAY, 1)
     found = lake.place.preview(lake.newest, rows=pa.table({"_ldp_row": [0], "amount": [7]}))
@@ -284,3 +300,23 @@ def test_keys_that_batches_rest_on_are_not_forgotten(lake: Any, capsys: pytest.C
     assert "forgotten: 1 key published before" in said
     assert "kept: 3 older keys that batches in quarantine rest on (ldp quarantine drop)" in said
     assert lake.states() == ["requeued", "open"]
+
+
+@pytest.mark.parametrize("day", [1, None])
+def test_a_row_whose_key_is_there_by_now_is_put_aside_again(lake: Any, day: int | None) -> None:
+    lake.quality = {
+        "on_failure": "quarantine",
+        "max_share": 1.0,
+        "checks": [{"check": "unique", "columns": "id"}],
+    }
+    if day:
+        lake.run(["9,2,1,rome", "8,2,1,rome"], day=2)  # another window may have the key
+    lake.run(["1,1,1,rome", "1,1,2,oslo", "9,1,3,bonn", "9,1,4,paris"], day=day)
+    lake.place.requeue(lake.newest)
+    assert lake.aside() == [1, 9]
+    fixed = lake.file(
+        "fix.csv", "_ldp_row,id,day,amount,city\n0,2,2026-01-01,2,oslo\n1,8,2026-01-01,4,paris\n"
+    )
+    lake.place.requeue(lake.newest, rows=fixed)
+    assert lake.aside() == []
+    assert lake.ids() == sorted([1, 2, 8, 9, *([8, 9] if day else [])])

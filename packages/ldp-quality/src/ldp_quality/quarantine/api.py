@@ -12,18 +12,20 @@ from ldp_core._duck import private
 from ldp_core.config import Config
 from ldp_core.errors import ConfigError, LDPError, TableNotFound, UsageError
 from ldp_core.plan.build import build
-from ldp_core.plan.stages import Plan, Read
+from ldp_core.plan.stages import Check, Plan, Read
 from ldp_core.quarantine.batches import Batch, Fate, fates, read_batches
 from ldp_core.quarantine.remove import label_of, quarantine_of, remove, view_of
 from ldp_core.run.context import RunOptions
 from ldp_core.run.preview import Preview, preview_plan
 from ldp_core.run.runner import execute
-from ldp_core.spi import Keyed, Spec
+from ldp_core.spi import Keyed, PreparedGate, Spec
 from ldp_core.tables.quarantine import SUFFIX
 
+from ldp_quality.gate import PreparedQuality
 from ldp_quality.quarantine.corrected import Corrected
 from ldp_quality.quarantine.source import BatchSource
 from ldp_quality.quarantine.stored import shown_sql, stored
+from ldp_quality.rule import TABLE, WINDOW
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -234,12 +236,13 @@ class Quarantine:
             made,
             read=Read("QUARANTINE", own, Spec({"name": label_of(self.target) + SUFFIX}, made.base_dir)),
             transforms=(),
+            checks=tuple(_among_the_others(check, keyed) for check in made.checks),
             write=replace(made.write, mode="upsert" if mode == "upsert" else "append"),
             keyed=replace(
                 keyed,
                 key=batch.requeue_key,
-                column=None,
                 overlap=True,
+                requeued=batch.id,
                 still=lambda view: self._still(batch, base, view),
             ),
             max_share=1.0,
@@ -279,6 +282,18 @@ class Quarantine:
         if base is None:
             raise TableNotFound(f"there is no table {self.label}: nothing was put aside yet")
         return base
+
+
+def _among_the_others(check: Check, keyed: Keyed) -> Check:
+    """A gate whose rules about keys see the rows that were published when these were put aside."""
+
+    def prepare() -> PreparedGate:
+        gate = check.prepare()
+        if not isinstance(gate, PreparedQuality):
+            return gate
+        return replace(gate, keys_in=WINDOW if keyed.column else TABLE)
+
+    return replace(check, prepare=prepare)
 
 
 def _refuse_closed(item: QuarantineBatch, *, requeued: bool = False) -> None:
