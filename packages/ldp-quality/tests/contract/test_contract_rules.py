@@ -385,6 +385,21 @@ def test_what_is_meant_for_ldp_must_be_right(tmp_path: Path, item: str, finding:
         contract(tmp_path, text)
 
 
+def test_a_custom_property_of_ours_that_stands_twice_says_the_same(tmp_path: Path) -> None:
+    text = """\
+      - name: a
+        required: true
+        customProperties:
+          - {property: failAbove, value: 1}
+          - {property: failAbove, value: %s}
+"""
+    assert not [line for line in problems(tmp_path, "    properties:\n" + text % 1) if "twice" in line]
+    assert problems(tmp_path, "    properties:\n" + text % 2) == [
+        "12: schema[0].properties[0].customProperties[1].value: failAbove stands twice, "
+        "and does not say the same: 1 and 2"
+    ]
+
+
 def test_a_name_that_is_nearly_ours_is_a_warning(tmp_path: Path) -> None:
     item = "{property: failIfGreatrThan, value: 1}"
     text = of_property(

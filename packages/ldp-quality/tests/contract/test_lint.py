@@ -183,3 +183,43 @@ def test_json_holds_every_finding(tmp_path: Path) -> None:
     body: dict[str, Any] = json.loads(run.output)
     assert body["ok"] is False
     assert body["files"][0]["problems"][0]["line"] == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        (
+            "    properties: [{name: a, logicalType: string}, {name: b}, {name: a, logicalType: integer}]\n",
+            [
+                "8: schema[0].properties[2].name: the property a stands twice, "
+                "first as schema[0].properties[0]"
+            ],
+        ),
+        (
+            "    properties: [{name: a}, {name: b, physicalName: a}, {name: c, physicalName: a}]\n",
+            [
+                "8: schema[0].properties[1].physicalName: the column a stands twice, "
+                "first as schema[0].properties[0]",
+                "8: schema[0].properties[2].physicalName: the column a stands twice, "
+                "first as schema[0].properties[0]",
+            ],
+        ),
+        (
+            "    properties:\n      - name: s\n        logicalType: object\n"
+            "        properties: [{name: x}, {name: x}]\n",
+            [
+                "11: schema[0].properties[0].properties[1].name: the property x stands twice, "
+                "first as schema[0].properties[0].properties[0]"
+            ],
+        ),
+        (
+            "  - name: orders\n    physicalName: other\n",
+            ["8: schema[1].name: the table orders stands twice, first as schema[0]"],
+        ),
+        ("    properties: [{name: a}, {name: A}, {name: b, semanticType: measure, physicalName: a}]\n", []),
+    ],
+)
+def test_of_two_columns_or_tables_of_one_name_none_is_passed_over(
+    tmp_path: Path, text: str, findings: list[str]
+) -> None:
+    assert found(tmp_path, text) == findings

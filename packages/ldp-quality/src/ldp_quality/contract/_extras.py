@@ -61,7 +61,11 @@ def extras(custom: Any, key: str) -> Extras:
                 hint = f"did you mean {near[0]}?"
                 problems.append(Problem(text, f"{here}.property", hint=hint, severity="warning"))
             continue
-        given["max_share" if name == "maxShare" else name] = value
+        word = "max_share" if name == "maxShare" else name
+        if given.get(word, value) != value:
+            text = f"{name} stands twice, and does not say the same: {given[word]} and {value}"
+            problems.append(Problem(text, f"{here}.value"))
+        given[word] = value
         places[name] = f"{here}.value"
     keys = {_WORDS[name]: place for name, place in places.items()}
     try:

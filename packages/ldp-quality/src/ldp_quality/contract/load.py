@@ -15,6 +15,7 @@ from ldp_core.config.validate import shown
 from ldp_core.errors import Problem
 
 from ldp_quality.contract._schema import VERSIONS, schema_of
+from ldp_quality.contract._twice import twice
 from ldp_quality.contract._variables import (
     PLACES,
     filled,
@@ -91,7 +92,10 @@ def load(path: str | Path, given: Mapping[str, Any] | None = None) -> Loaded:
         for problem, without in zip(found, unset, strict=True)
         if without is None
     ]
-    every = sorted([*secrets, *found], key=lambda problem: document.line_of(problem.key) or 0)
+    every = sorted(
+        [*secrets, *found, *twice(loaded.document.data)],
+        key=lambda problem: document.line_of(problem.key) or 0,
+    )
     return replace(
         loaded,
         problems=tuple(loaded.placed(problem) for problem in every),
