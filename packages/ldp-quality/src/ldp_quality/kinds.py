@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,8 @@ class Kind:
         precision: Decimals.
         scale: Decimals.
         nan: Whether a value may be no number, as floats may, and PostgreSQL's decimals.
+        parts: Nested columns: what is inside, each with its name: the fields of a struct, ``items`` of a
+            list, ``key`` and ``value`` of a map.
     """
 
     family: str
@@ -54,6 +57,7 @@ class Kind:
     precision: int = 0
     scale: int = 0
     nan: bool = False
+    parts: tuple[tuple[str, Kind], ...] = ()
 
     @property
     def ns_per_tick(self) -> int:
@@ -82,7 +86,20 @@ def kind_of(type_: pa.DataType) -> Kind:
         return Kind(TIMESTAMP, name, unit=_tick(inner.unit), zone=inner.tz is not None)
     if is_.is_time(inner):
         return Kind(TIME, name, unit=_tick(inner.unit))
-    return Kind(_plain_family(inner), name, unit="day" if is_.is_date(inner) else "")
+    return Kind(
+        _plain_family(inner), name, unit="day" if is_.is_date(inner) else "", parts=tuple(_parts(inner))
+    )
+
+
+def _parts(type_: pa.DataType) -> Iterator[tuple[str, Kind]]:
+    import pyarrow.types as is_
+
+    if is_.is_struct(type_):
+        yield from ((field.name, kind_of(field.type)) for field in type_)
+    elif is_.is_map(type_):
+        yield from (("key", kind_of(type_.key_type)), ("value", kind_of(type_.item_type)))
+    elif is_.is_nested(type_) and hasattr(type_, "value_type"):
+        yield "items", kind_of(type_.value_type)
 
 
 def _tick(unit: str) -> str:

@@ -37,17 +37,24 @@ class Drift:
         for part in fields(self):
             one_of(getattr(self, part.name), part.name, GRADES)
 
-    def find(self, declared: Sequence[str], wrong: Mapping[str, str], columns: Mapping[str, Kind]) -> Found:
+    def find(
+        self,
+        declared: Sequence[str],
+        wrong: Mapping[str, tuple[str, str]],
+        columns: Mapping[str, Kind],
+        inside: Sequence[str] = (),
+    ) -> Found:
         """Find what drifted.
 
         Args:
             declared: The columns that should be there.
-            wrong: Columns of another type, with the one that was expected.
+            wrong: Columns of another type, with the one that was expected and the one that it is.
             columns: The columns that are there.
+            inside: What is missing inside of columns.
         """
-        lost = [name for name in declared if name not in columns]
+        lost = [*(name for name in declared if name not in columns), *inside]
         new = [name for name in columns if name not in set(declared)]
-        types = {name: {"expected": said, "actual": columns[name].name} for name, said in wrong.items()}
+        types = {name: {"expected": said, "actual": actual} for name, (said, actual) in wrong.items()}
         return Found(
             [] if self.missing == IGNORE else lost,
             [] if self.added == IGNORE else new,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ldp_core.errors import ConfigError
@@ -41,6 +41,23 @@ _SHAPES = {"object": "struct", "array": "list", "map": "map", "vector": "list"}
 
 
 @dataclass(frozen=True)
+class Part:
+    """What a column has inside: a field of an object, the items of an array, the keys or values of a map.
+
+    Attributes:
+        name: That of a field; ``items``, ``key`` or ``value``.
+        holder: ``object``, ``array`` or ``map``: what it is a part of.
+        types: Its logical types; none accepts every type.
+        parts: What is inside of it.
+    """
+
+    name: str
+    holder: str
+    types: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
 class LogicalTypes(Check):
     """The columns are there, each with values of one of its logical types.
 
@@ -52,6 +69,7 @@ class LogicalTypes(Check):
         drift: What a column that is missing, was added or is of another type means.
         compare: ``logical``: a whole number is none with digits after the point, a date is no timestamp.
             ``family``: only strings, numbers, temporal values and booleans are told apart.
+        inside: Column to what is inside of it.
         name: See ``Check``.
 
     Raises:
@@ -63,6 +81,7 @@ class LogicalTypes(Check):
     columns: Mapping[str, tuple[str, ...]]
     drift: Drift = DRIFT
     compare: str = LOGICALLY
+    inside: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         one_of(self.compare, "compare", COMPARE)
@@ -86,15 +105,51 @@ class LogicalTypes(Check):
 
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """The schema alone decides."""
-        wrong = {
-            name: " or ".join(types)
-            for name, types in self.columns.items()
-            if name in columns and types and not any(self._fits(columns[name], type_) for type_ in types)
-        }
-        return self.drift.find(tuple(self.columns), wrong, columns).judged(self.label)
+        wrong: dict[str, tuple[str, str]] = {}
+        lost: list[str] = []
+        for name, types in self.columns.items():
+            if name in columns:
+                for path, expected, kind in self._found(
+                    name, columns[name], types, self.inside.get(name, ())
+                ):
+                    if kind is None:
+                        lost.append(path)
+                    else:
+                        wrong[path] = expected, kind.name
+        return self.drift.find(tuple(self.columns), wrong, columns, lost).judged(self.label)
+
+    def _found(
+        self, path: str, kind: Kind, types: tuple[str, ...], parts: tuple[Part, ...]
+    ) -> Iterator[tuple[str, str, Kind | None]]:
+        """What is of another type, and with no kind at all what is missing inside."""
+        if types and not any(self._fits(kind, type_) for type_ in types):
+            yield path, " or ".join(types), kind
+            return
+        for part in parts if kind.family == kinds.NESTED else ():
+            here = f"{path}.{part.name}"
+            inner = _inner(kind, part)
+            if inner is not None:
+                yield from self._found(here, inner, part.types, part.parts)
+            elif _shape(kind) == _SHAPES[part.holder]:
+                yield here, "", None
 
     def _fits(self, kind: Kind, type_: str) -> bool:
         return is_of(kind, families_of(type_)) if self.compare == BY_FAMILY else fits(kind, type_)
+
+
+def _inner(kind: Kind, part: Part) -> Kind | None:
+    """The kind of a part; in PostgreSQL an array of arrays has the type of an array."""
+    if _shape(kind) != _SHAPES[part.holder]:
+        return None
+    if kind.name.endswith("[]") and part.types == ("array",):
+        return kind
+    return dict(kind.parts).get(part.name)
+
+
+def _shape(kind: Kind) -> str:
+    """``struct``, ``map`` or ``list``; nothing for other nested kinds."""
+    name = kind.name.partition("<")[0]
+    return name if name in ("struct", "map") else "list" if "list" in name or name.endswith("[]") else ""
 
 
 def fits(kind: Kind, type_: str) -> bool:
@@ -107,5 +162,4 @@ def fits(kind: Kind, type_: str) -> bool:
         return False
     if kind.family == kinds.TIMESTAMP and type_ != "timestamp":
         return kind.zone is (type_ == "timestamp with time zone")
-    shape = _SHAPES.get(type_)
-    return shape is None or shape in kind.name.partition("<")[0]
+    return type_ not in _SHAPES or _shape(kind) == _SHAPES[type_]

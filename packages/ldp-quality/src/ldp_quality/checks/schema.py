@@ -117,7 +117,7 @@ class SchemaHas(Check):
         """The schema alone decides."""
         types = self.columns if isinstance(self.columns, Mapping) else {}
         wrong = {
-            name: wanted
+            name: (wanted, columns[name].name)
             for name, wanted in types.items()
             if name in columns and not self._fits(columns[name], wanted)
         }

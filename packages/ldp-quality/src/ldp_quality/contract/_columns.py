@@ -19,6 +19,7 @@ from ldp_quality.checks.unique import Unique
 from ldp_quality.checks.valid import Valid
 from ldp_quality.contract._formats import INTEGERS, SILENT, TEXTS
 from ldp_quality.contract._relations import relation
+from ldp_quality.contract._types import is_text
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable
 from ldp_quality.instants import clock_ns, moment_ns
 
@@ -84,6 +85,7 @@ def of_column(item: ContractProperty, table: ContractTable, contract: Contract) 
         yield Derived(check, f"relationships[{at}]")
     for part in item.parts:
         yield from _inside(part, item)
+    yield from _in_text(item)
 
 
 def _inside(part: ContractProperty, outer: ContractProperty) -> Iterator[Derived]:
@@ -97,6 +99,18 @@ def _inside(part: ContractProperty, outer: ContractProperty) -> Iterator[Derived
         )
     for deeper in part.parts:
         yield from _inside(deeper, ContractProperty(path, path, {}, part.origin))
+
+
+def _in_text(item: ContractProperty, path: str = "") -> Iterator[Derived]:
+    """What a text may hold: nobody looks at its names and types."""
+    path = path or item.name
+    if item.parts and is_text(item):
+        yield Derived(
+            NotRun(f"{path} may be a text, and what is in it is not looked at", f"{path}: parts"), ""
+        )
+        return
+    for part in item.parts:
+        yield from _in_text(part, f"{path}.{part.name}")
 
 
 def _options(item: ContractProperty) -> Iterator[Derived]:

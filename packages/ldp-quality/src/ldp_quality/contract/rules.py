@@ -19,7 +19,7 @@ from ldp_quality.contract._extras import Extras, extras, merged, severity_of
 from ldp_quality.contract._library import CannotRun, library
 from ldp_quality.contract._query import query
 from ldp_quality.contract._scope import scope_of
-from ldp_quality.contract._types import is_measure, types_of
+from ldp_quality.contract._types import inside_of, is_measure, types_of
 from ldp_quality.contract._variables import PLACES, variables, without_value
 from ldp_quality.contract.model import Contract, ContractProperty, ContractTable, Origin, QualityItem
 from ldp_quality.policy import policy_of
@@ -111,7 +111,9 @@ class _Mapper:
         if types:
             means, compare, problems = drift(table.values.get("customProperties"), table.origin.key)
             self.problems += problems
-            yield from self._derived(LogicalTypes(types, means, compare), table, table.origin.key, outer)
+            yield from self._derived(
+                LogicalTypes(types, means, compare, inside_of(table)), table, table.origin.key, outer
+            )
         keep = self._keep_of_key(table)
         for derived in _columns.of_table(table, self._contract):
             said = merged(keep, outer)

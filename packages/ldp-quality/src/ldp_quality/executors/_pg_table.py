@@ -159,7 +159,10 @@ def _kind(name: str, typtype: str, category: str, modifier: int, formatted: str,
         return Kind(kinds.FLOAT, arrow, bits=bits, nan=True)
     if name == "numeric":
         return _decimal(modifier)
-    return Kind(kinds.NESTED if category == "A" else kinds.OTHER, formatted)
+    if category != "A":
+        return Kind(kinds.OTHER, formatted)
+    item = _kind(name.removeprefix("_"), "b", "", modifier, formatted.removesuffix("[]"), own)
+    return Kind(kinds.NESTED, formatted, parts=(("items", item),))
 
 
 def _decimal(modifier: int) -> Kind:
