@@ -63,10 +63,27 @@ def connect(
     try:
         con = duckdb.connect(database, read_only=read_only, config=config)
     except duckdb.ParserException as error:
-        said = "--memory-limit" if memory_limit else "LDP_MEMORY_LIMIT"
-        raise UsageError(f"{said}: {limit!r} is no size", hint="write one such as 400MB or 2GB") from error
+        raise _no_size(limit, "--memory-limit" if memory_limit else "LDP_MEMORY_LIMIT") from error
     con.execute("SET TimeZone='UTC'")
     return con
+
+
+def set_memory_limit(con: DuckDBPyConnection, memory_limit: str) -> None:
+    """Set the memory that a connection may use.
+
+    Raises:
+        UsageError: It is no size.
+    """
+    import duckdb
+
+    try:
+        con.execute(f"SET memory_limit={text(memory_limit)}")
+    except duckdb.ParserException as error:
+        raise _no_size(memory_limit, "--memory-limit") from error
+
+
+def _no_size(limit: str, said: str) -> UsageError:
+    return UsageError(f"{said}: {limit!r} is no size", hint="write one such as 400MB or 2GB")
 
 
 @contextmanager

@@ -216,8 +216,9 @@ class _explained:
             duckdb.InvalidTypeException,
             duckdb.NotImplementedException,
             duckdb.OutOfRangeException,
+            duckdb.SyntaxException,
             duckdb.TypeMismatchException,
         )
-        about_text = (duckdb.ParserException, duckdb.SyntaxException)
-        if isinstance(error, about_data) or (self._of_users and isinstance(error, about_text)):
+        about_text = self._of_users and isinstance(error, duckdb.ParserException)
+        if isinstance(error, about_data) or about_text:
             raise CannotEvaluate(str(error).splitlines()[0]) from error

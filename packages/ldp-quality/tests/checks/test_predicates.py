@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from ldp_core.errors import ConfigError
-from ldp_quality import Expression, NotNull, run_checks
+from ldp_quality import Expression, NotNull, Rule, run_checks
 from ldp_quality.predicate import FUNCTIONS, columns_of
 
 REFUSED = [
@@ -122,6 +122,15 @@ def test_a_condition_that_fails_on_the_data_does_not_take_the_others_with_it() -
     assert (nulls.failing_rows, nulls.metrics["row_count"]) == (1, 2)
     assert "not true or false" in number.details
     assert missing.metrics["missing_columns"] == ["q"]
+
+
+def test_what_duckdb_finds_wrong_only_with_the_rows_at_hand_is_not_run() -> None:
+    rows = pa.table({"a": ["x"]})
+    broken = "a LIKE '%' ESCAPE 'xx'"
+    checks = [Expression(broken), NotNull("a"), Rule(check=NotNull("a"), where=broken)]
+    first, second, third = run_checks(rows, checks).results
+    assert (first.status, second.status, third.status) == ("not_run", "pass", "not_run")
+    assert "Invalid escape string" in first.details
 
 
 def test_names_in_a_condition_know_no_case_but_two_columns_that_differ_in_it_are_refused() -> None:

@@ -267,6 +267,14 @@ def test_a_contract_that_is_not_there_is_an_error(folder: Path, capsys: pytest.C
     assert "nope.odcs.yaml" in capsys.readouterr().err
 
 
+def test_a_memory_limit_that_is_no_size_is_told(run: Run) -> None:
+    code, out, err = run("orders.csv", "--memory-limit", "5", orders_csv=GOOD)
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        "ldp: error: --memory-limit: '5' is no size; write one such as 400MB or 2GB",
+    ]
+
+
 def test_a_broken_contract_is_told_with_its_lines(run: Run) -> None:
     code, _, err = run("orders.csv", contract=CONTRACT.replace("unique", "uniqe"), orders_csv=GOOD)
     assert code == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import registry
-from ldp_core._duck import ident, private, text
+from ldp_core._duck import ident, private, set_memory_limit, text
 from ldp_core.errors import ConfigError
 from ldp_core.spi import Spec
 
@@ -70,7 +70,7 @@ class FileTable:
         spec = Spec({**self.options, "name": "checked", "path": str(self.path)}, base, str(self.path))
         with context(base) as ctx:
             if memory_limit:
-                ctx.con.execute(f"SET memory_limit={text(memory_limit)}")
+                set_memory_limit(ctx.con, memory_limit)
             extract = registry.load("ldp.sources", str(self.format)).open(spec, ctx, None)
             if self.format == "PARQUET":
                 yield over(ctx.con, extract.sql, extract.schema)
