@@ -93,6 +93,24 @@ def test_kill_9_leaves_the_table_as_it_was_and_the_next_run_clean(
     assert not orphans(load_base(cat, NAME))
 
 
+@pytest.mark.parametrize("point", sorted(LANDED))
+@pytest.mark.parametrize("exists", [True, False], ids=["table", "no-table"])
+def test_what_a_run_published_before_it_was_killed_stays_though_the_sweeper_looked_before(
+    tmp_path: Path, point: str, exists: bool
+) -> None:
+    root = tmp_path / "wh"
+    cat = LocalIcebergCatalog("nyc", root)
+    if exists:
+        append(load_base(cat, NAME, new_table()), "r0", [0])
+    before = load_base(cat, NAME, new_table())
+    child = subprocess.run([sys.executable, "-c", textwrap.dedent(CHILD), point, str(root)], check=False)
+    assert child.returncode == -signal.SIGKILL
+    sweep(before)
+    expected = [0] * exists + [1]
+    assert sorted(cat.load_table(NAME).scan().to_arrow()["id"].to_pylist()) == expected
+    assert not orphans(load_base(cat, NAME))
+
+
 WRITER = """
     import sys
     from ldp_core.catalogs.sqlite import open_local

@@ -6,7 +6,9 @@ import errno
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from ldp_core.catalogs import LocalIcebergCatalog
@@ -128,6 +130,27 @@ def test_a_run_of_another_host_is_dead_after_15_minutes_by_the_stores_clock(tmp_
     assert data.exists()
     os.utime(manifest, (now - 16 * 60, now - 16 * 60))
     assert sweep(base) == 1
+    assert not data.exists()
+
+
+class Served:
+    """A catalog that a server keeps: it goes on with a request whose sender is dead."""
+
+    def __init__(self, catalog: Any) -> None:
+        self.load_table = catalog.load_table
+        self.name, self.properties = catalog.name, catalog.properties
+
+
+def test_a_commit_that_a_server_may_still_make_is_waited_for(tmp_path: Path) -> None:
+    append(base_of(tmp_path), "r0", [0])
+    base = base_of(tmp_path)
+    served = replace(base, catalog=cast("Any", Served(base.catalog)))
+    manifest, data = left_by_a_dead_run(base, "r1", pid=2**22 + 1, state="publishing")
+    assert sweep(served) == 0
+    assert data.exists()
+    now = time.time()
+    os.utime(manifest, (now - 16 * 60, now - 16 * 60))
+    assert sweep(served) == 1
     assert not data.exists()
 
 

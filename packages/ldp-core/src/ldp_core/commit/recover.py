@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.commit import _process
 from ldp_core.commit._store import Listed, Store
 from ldp_core.commit._tidy import trims
+from ldp_core.commit.base import load_base
 from ldp_core.commit.change import Base
 from ldp_core.commit.fence import fence_prefix
 from ldp_core.commit.stage import DEAD_SECONDS, FOLDER_PREFIX, Manifest, data_folder, staged_folder
+from ldp_core.errors import TableNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.table.metadata import TableMetadata
@@ -33,24 +35,32 @@ _VERSION = re.compile(r"^(\d{5,})-[^/]*\.metadata\.json$")
 _CLAIMED = ".dead"
 
 
-def sweep(base: Base) -> int:
+def sweep(base: Base, present: Callable[[], Base | None] | None = None) -> int:
     """Remove what dead runs left on a table.
+
+    What a run published right before it was killed is not in a base that was loaded earlier: the table is
+    loaded again once the run is known to be dead.
 
     Args:
         base: The table, or the one that is to be made (it may have been tried before).
+        present: Gives the table as it is now, or None; by default the catalog of the base is asked.
 
     Returns:
         How many files were removed.
+
+    Raises:
+        CatalogError: There is something to sweep, and the catalog does not answer.
     """
     store = Store(dict(base.io.properties))
     folder = staged_folder(base.metadata.location)
     listed = store.list(folder)
     half = _delete(store, (item.uri for item in listed if _process.is_dead_half(item.uri)))
-    dead = _dead(store, folder, [item for item in listed if _manifest_name(item.uri)])
+    dead = _dead(store, base, folder, [item for item in listed if _manifest_name(item.uri)])
     if not dead:
         if half:
             store.prune(folder, up_to=base.metadata.location)
         return half
+    base = (_present(base) if present is None else present()) or base
     keep = _references(base.metadata, base.io) if base.exists else set()
     if base.exists:
         keep.add(base.metadata_location)
@@ -64,11 +74,18 @@ def sweep(base: Base) -> int:
     return removed
 
 
+def _present(base: Base) -> Base | None:
+    try:
+        return load_base(base.catalog, base.identifier)
+    except TableNotFound:
+        return None
+
+
 def _manifest_name(uri: str) -> bool:
     return bool(_NAME.match(uri.rsplit("/", 1)[-1].removesuffix(_CLAIMED)))
 
 
-def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str, Manifest]]:
+def _dead(store: Store, base: Base, folder: str, listed: Iterable[Listed]) -> list[tuple[str, Manifest]]:
     """Manifests whose run is dead, taken out of its reach by a rename."""
     dead = []
     now: float | None = None
@@ -77,8 +94,9 @@ def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str
         manifest = Manifest.from_bytes(content) if content is not None else None
         if manifest is None:
             continue
-        certain = manifest.state == "abandoned" or _process.is_dead(
-            manifest.host, manifest.pid, manifest.started
+        certain = manifest.state == "abandoned" or (
+            _process.is_dead(manifest.host, manifest.pid, manifest.started)
+            and not _may_arrive(base, manifest)
         )
         if not certain:
             now = _store_time(store, folder) if now is None else now
@@ -95,6 +113,15 @@ def _dead(store: Store, folder: str, listed: Iterable[Listed]) -> list[tuple[str
             continue
         dead.append((claimed, manifest))
     return dead
+
+
+def _may_arrive(base: Base, manifest: Manifest) -> bool:
+    """Whether a commit that was sent may take effect after the death of its sender: a server goes on with it.
+
+    A SQLite file has what a process wrote before it died, and nothing after.
+    """
+    engine = getattr(base.catalog, "engine", None)
+    return manifest.state == "publishing" and (engine is None or engine.dialect.name != "sqlite")
 
 
 def _renewed_meanwhile(store: Store, claimed: str, seen: float) -> bool:

@@ -149,7 +149,7 @@ class IcebergSession:
                 )
             self.place.remember(plan.base.metadata.location)
             if not plan.base.exists:
-                sweep(plan.base)
+                sweep(plan.base, self.place.existing)
             self.stage_ = Stage(plan.base, self.ctx.run_id, self.ctx.attempt, self.ctx.clock)
             self.stage_.__enter__()
             if self.mode == "upsert":
