@@ -39,6 +39,7 @@ def test_the_snapshot_reconciles_the_rows_of_an_upsert(project: Project) -> None
     assert {key: value for key, value in summary.items() if key.startswith("ldp.")} == {
         "ldp.run-id": result.run_id,
         "ldp.attempt": "1",
+        "ldp.pipeline": "c",
         "ldp.spec-hash": result.spec_hash,
         "ldp.rows-read": "4",
         "ldp.rows-kept": "4",

@@ -24,10 +24,12 @@ class SnapshotHistory:
 
     Attributes:
         target: The target of the config.
+        pipeline: The config's identifier; what other configs load into the table is no past of it.
         timezone: See ``History``.
     """
 
     target: Spec
+    pipeline: str | None
     timezone: str
 
     def past(
@@ -46,7 +48,7 @@ class SnapshotHistory:
         if not _in_snapshots(number, where):
             raise NoHistory(f"{_NOWHERE}: {_HINT}")
         from ldp_core.catalogs.access import namespace
-        from ldp_core.commit.summaries import RUN, WINDOW
+        from ldp_core.commit.summaries import WINDOW
         from ldp_core.errors import TableNotFound
         from ldp_core.query.open import open_table
         from ldp_core.query.refs import TableRef
@@ -61,15 +63,24 @@ class SnapshotHistory:
             return []
         found: dict[str, Past] = {}
         for snap in view.ancestors():
-            rows = snap.summary.get("ldp.rows-written", "")
-            if RUN not in snap.summary or not rows.isdigit():
+            if not self._is_load(snap.summary):
                 continue
+            # Of an upsert, the rows that were there already are of the batch, too.
+            rows = sum(int(snap.summary.get(f"ldp.rows-{name}", "0")) for name in ("written", "unchanged"))
             window = snap.summary.get(WINDOW)
             at = parse_window(window).end if window else datetime.fromtimestamp(snap.at / 1000, UTC)
             key = window or str(snap.id)
             if at < before and keep(at) and key not in found:
-                found[key] = Past(at, int(rows))
+                found[key] = Past(at, rows)
         return sorted(found.values(), key=lambda item: item.at, reverse=True)[:limit]
+
+    def _is_load(self, summary: Mapping[str, str]) -> bool:
+        """Whether a snapshot is a run of this config, and no requeue; those of older versions do not say."""
+        from ldp_core.commit.summaries import PIPELINE, REQUEUED, RUN
+
+        if RUN not in summary or REQUEUED in summary or not summary.get("ldp.rows-written", "").isdigit():
+            return False
+        return self.pipeline is None or summary.get(PIPELINE, self.pipeline) == self.pipeline
 
 
 def history_of(spec: Spec) -> History:
@@ -84,7 +95,9 @@ def history_of(spec: Spec) -> History:
     target = spec.sub("target")
     if store is None:
         is_table = isinstance(target.get("catalog"), Mapping)
-        return SnapshotHistory(target, timezone) if is_table else Unkept(f"{_NOWHERE}: {_HINT}", timezone)
+        if not is_table:
+            return Unkept(f"{_NOWHERE}: {_HINT}", timezone)
+        return SnapshotHistory(target, spec.get("identifier"), timezone)
     from ldp_quality.store.history import KeptHistory
     from ldp_quality.store.sink import place_of
 

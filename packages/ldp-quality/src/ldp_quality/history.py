@@ -11,6 +11,8 @@ from ldp_core.errors import LDPError
 
 ROWS = "row_count"
 """The number that is no rule's own: how many rows it covered."""
+PARTIAL = "partial"
+"""Among the numbers of a check: its rows were a part of what an earlier run loaded, and are no example."""
 
 
 class NoHistory(LDPError):
@@ -61,6 +63,28 @@ class History(Protocol):
             LDPError: It cannot be read.
         """
         ...
+
+
+@dataclass(frozen=True)
+class PartOfRun:
+    """See ``History``: that of rows which are only a part of what an earlier run loaded, like no run at all.
+
+    Attributes:
+        timezone: See ``History``.
+    """
+
+    timezone: str = "UTC"
+
+    def past(
+        self,
+        number: str,
+        where: str | None,
+        before: datetime,
+        limit: int,
+        keep: Callable[[datetime], bool] = lambda at: True,
+    ) -> list[Past]:
+        """Nothing: there is nothing that they could be compared with."""
+        return []
 
 
 @dataclass(frozen=True)

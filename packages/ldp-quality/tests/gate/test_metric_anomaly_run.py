@@ -83,6 +83,27 @@ def test_the_rows_of_a_table_are_known_from_its_snapshots(tmp_path: Path) -> Non
     assert "not enough history: 1 of 3" in of(day(loaded, 11, 500, key="once more"))["details"]
 
 
+def test_the_snapshots_of_an_upsert_count_the_rows_that_did_not_change(tmp_path: Path) -> None:
+    loaded = config(tmp_path, CHECKS[:1], window={"size": "day"})
+    loaded.metadata["target"] |= {"write_mode": "upsert", "join_cols": ["id"]}
+    for at in (1, 2, 3):
+        lines = [f"{number},{at if number < at else 0}" for number in range(10)]
+        (tmp_path / "r.csv").write_text("\n".join(["id,fare", *lines]) + "\n", "utf8")
+        run(loaded, window=f"2026-08-0{at}/2026-08-0{at + 1}")
+    result = run(loaded, window="2026-08-04/2026-08-05", on_failure="warn")
+    assert (of(result)["metrics"]["usual"], of(result)["status"]) == (10, "pass")
+
+
+def test_what_another_config_loads_into_the_table_is_no_past(tmp_path: Path) -> None:
+    loaded = config(tmp_path, CHECKS[:1])
+    loaded.metadata["target"]["write_mode"] = "append"
+    other = Config.from_dict({"identifier": "other", "metadata": loaded.metadata}, base_dir=tmp_path)
+    for at in (10, 11, 12):
+        day(loaded, at, at)
+        day(other, at, 100)
+    assert of(day(loaded, 13, 12))["metrics"]["usual"] == 11
+
+
 @pytest.mark.parametrize(
     "more", [{"metric": "sum", "column": "fare"}, {"metric": "row_count", "where": "fare > 0"}]
 )

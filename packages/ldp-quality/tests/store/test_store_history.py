@@ -57,6 +57,16 @@ def test_what_was_published_counts_each_window_once_before_a_moment(place: str) 
         assert sorted(item.value for item in every) == [1, 3, 20, 100]
 
 
+def test_a_window_whose_last_load_had_no_such_number_has_none(place: str) -> None:
+    with open_store(place) as store:
+        saved(store, 2, 5)
+        saved(store, 3, 4)
+        saved(store, 3, 1, again=1)  # no row above zero: there is no sum any more
+        history = store.history("nyc.rides", "rides")
+        assert [item.value for item in history.past("sum(x)", "x > 0", NOW, 9)] == [10]
+        assert [item.value for item in history.past("row_count", None, NOW, 9)] == [1, 5]
+
+
 def test_runs_without_a_window_stand_where_they_were_evaluated(place: str) -> None:
     with open_store(place) as store:
         report = run_checks(rows(3), RULES, {"history": Unkept("none yet")})

@@ -80,6 +80,11 @@ def measured_at(ctx: RunContext) -> datetime:
     return ctx.keyed.end if ctx.keyed and ctx.keyed.end else ctx.clock()
 
 
+def is_partial(ctx: RunContext) -> bool:
+    """Whether the rows of a run are a part of what an earlier one loaded."""
+    return ctx.keyed is not None and ctx.keyed.requeued is not None
+
+
 def report_of(verdicts: dict[str, Verdict]) -> Report | None:
     """The report that a result carries: that of ``quality``, else of the first gate there is."""
     verdict = verdicts.get("quality") or next(iter(verdicts.values()), None)

@@ -144,4 +144,5 @@ def _look(plan: Plan, ctx: RunContext, resolved: Resolved, limit: int) -> tuple[
         ordered_sql="SELECT *, row_number() OVER () - 1 AS __row FROM ldp_preview",
         placed_sql=f"SELECT *, 'preview' AS __file, rowid AS __pos FROM ldp_preview AS p({hidden})",
         now=gates.measured_at(ctx),
+        partial=gates.is_partial(ctx),
     )

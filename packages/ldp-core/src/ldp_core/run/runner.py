@@ -298,6 +298,7 @@ def _batch(
         now=gates.measured_at(ctx),
         on_failure=ctx.on_failure,
         standing=functools.cache(lambda: session.standing(staged)),
+        partial=gates.is_partial(ctx),
     )
 
 
@@ -307,6 +308,7 @@ def _summary(plan: Plan, ctx: RunContext, rows_read: int, rows_kept: int, staged
     return {
         "ldp.run-id": ctx.run_id,
         "ldp.attempt": str(ctx.attempt),
+        "ldp.pipeline": plan.identifier,
         **hashed,
         **_keys(ctx.keyed),
         "ldp.rows-read": str(rows_read),
@@ -325,4 +327,6 @@ def _keys(keyed: Keyed | None) -> dict[str, str]:
         found["ldp.idempotency-key"] = keyed.key
     if keyed is not None and keyed.start is not None and keyed.end is not None:
         found["ldp.logical-window"] = Window(keyed.start, keyed.end).logical
+    if keyed is not None and keyed.requeued is not None:
+        found["ldp.requeued-batch"] = keyed.requeued
     return found

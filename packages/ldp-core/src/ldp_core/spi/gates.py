@@ -52,6 +52,7 @@ class Batch:
             column of the rows is called so; empty where rows cannot be put aside.
         standing: The rows of the target that would stand beside these; None where there is no target to look
             into.
+        partial: They are a part of what an earlier run loaded: rows that come back from the quarantine.
     """
 
     con: DuckDBPyConnection
@@ -64,6 +65,7 @@ class Batch:
     on_failure: str | None = None
     placed_sql: str = ""
     standing: Callable[[], Standing] | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class Keyed:
         overlap: Whether an append may share time with published windows.
         adopt: Whether what another config published under the key counts as this one's.
         empty: Whether a window without rows is published as done.
+        requeued: The batch of the quarantine whose rows the run brings back; they are a part of what an
+            earlier run loaded.
         still: Looks at the table (a ``tables.view.TableView``) before every commit; what it raises ends the
             run.
     """
@@ -57,6 +59,7 @@ class Keyed:
     overlap: bool = False
     adopt: bool = False
     empty: bool = False
+    requeued: str | None = None
     still: Callable[[Any], None] | None = None
 
 

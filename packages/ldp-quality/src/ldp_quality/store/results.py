@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ldp_quality.history import ROWS, Past
+from ldp_quality.history import PARTIAL, ROWS, Past
 from ldp_quality.store.database import Database
 from ldp_quality.store.records import Dataset, Point, RuleRecord, RunRecord, moment_of
 
@@ -149,17 +149,22 @@ def numbers(
     none = " AND u.condition IS NULL" if where is None else ""
     conditions = " AND ".join(sql for sql, _ in asked)
     rows = db.execute(
-        f"SELECT {_END}, r.window_start, r.window_end, r.pipeline, r.run_id, u.covered_rows, u.metrics "
+        f"SELECT {_END}, r.window_start, r.window_end, r.pipeline, r.run_id, r.id, u.covered_rows, u.metrics "
         f"FROM {{s}}runs AS r JOIN {{s}}rules AS u ON u.run = r.id WHERE {conditions}"
         f"{none} AND (r.outcome = 'published' OR r.outcome IS NULL) "
         f"ORDER BY 1 DESC, r.evaluated DESC, r.attempt DESC, u.position LIMIT {_LOOKED_AT}",
         [value for _, value in asked],
     )
     found: dict[tuple[Any, ...], Past] = {}
-    for at, start, end, config, run_id, covered, metrics in rows:
-        value = covered if number == ROWS else json.loads(metrics).get(number)
+    last: dict[tuple[Any, ...], str] = {}
+    for at, start, end, config, run_id, record, covered, metrics in rows:
+        numbers_of = json.loads(metrics)
+        if PARTIAL in numbers_of:
+            continue
+        value = covered if number == ROWS else numbers_of.get(number)
         key = (config, start, end) if end is not None else (config, run_id)
-        if value is not None:
+        # A window whose last load had no such number has none: not that of the load before.
+        if last.setdefault(key, record) == record and value is not None:
             found.setdefault(key, Past(_moment(at), value))
     return list(found.values())
 
