@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ldp_quality import kinds
-from ldp_quality.detectors import Found, Sigma, Stats, detect
+from ldp_quality.detectors import Found, Sigma, Stats, detect, reach
 from ldp_quality.plan import SAMPLES, CannotEvaluate, OutlierCounts, Outliers, Scan
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def beyond(question: Outliers, rows: DuckDBExecutor) -> str:
     """The condition of a value that is too far from a known past."""
     assert question.past is not None
     mean, stddev = question.past
-    return _far(rows, question.column, mean, question.sigma * stddev)
+    return _far(rows, question.column, mean, reach(question.sigma, mean, stddev))
 
 
 def _far(rows: DuckDBExecutor, column: str, mean: float, distance: float) -> str:
@@ -73,7 +73,8 @@ class DuckRows:
         return Stats(
             *self.rows.fetch(
                 f"SELECT count(*) FILTER (WHERE {known}), avg({value}) FILTER (WHERE {finite}), "
-                f"stddev_samp({value}) FILTER (WHERE {finite}) FROM {source}"
+                f"stddev_samp({value}) FILTER (WHERE {finite}), min({value}) FILTER (WHERE {finite}), "
+                f"max({value}) FILTER (WHERE {finite}) FROM {source}"
             )[0]
         )
 

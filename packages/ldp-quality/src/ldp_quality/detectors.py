@@ -6,6 +6,7 @@ from a sample and looks at the rows batch by batch, so that it needs no more mem
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -24,6 +25,8 @@ GROUP = "ldp.detectors"
 SIGMA = "sigma"
 MIN_ROWS = 12
 """Of n values none lies beyond (n - 1) / sqrt(n) deviations: with fewer, none beyond 3 could be found."""
+_ROUNDING = 1e-12
+"""What a mean of floats may be off by, as a part of it: 0.1 added ten times is not one."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,15 @@ class Stats:
         values: How many.
         mean: Of the finite ones; None without any.
         stddev: Their sample standard deviation; None below two.
+        low: The smallest of them.
+        high: The largest.
     """
 
     values: int
     mean: float | None = None
     stddev: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -182,18 +189,31 @@ class Sigma:
         return None if self.mean is None or self.stddev is None else (float(self.mean), float(self.stddev))
 
     def fit(self, rows: DetectorRows) -> tuple[float, float] | None:
-        """The mean and the deviation."""
+        """The mean and the deviation.
+
+        Raises:
+            CannotEvaluate: The values are too large to be added up.
+        """
         if self.past is not None:
             return self.past
         stats = rows.stats(self.columns[0])
         if stats.values < self.min_rows or stats.mean is None or stats.stddev is None:
             return None
+        if stats.low is not None and stats.low == stats.high:
+            return stats.low, 0.0  # exactly: the mean of many times 0.1 is not 0.1
+        if not (math.isfinite(stats.mean) and math.isfinite(stats.stddev)):
+            raise CannotEvaluate(f"the values of {self.columns[0]} are too large for a mean and a deviation")
         return stats.mean, stats.stddev
 
     def scan(self, rows: DetectorRows, usual: tuple[float, float]) -> Found:
         """The values that are too far."""
         mean, stddev = usual
-        return rows.beyond(self.columns[0], mean, self.sigma * stddev)
+        return rows.beyond(self.columns[0], mean, reach(self.sigma, mean, stddev))
+
+
+def reach(sigma: float, mean: float, stddev: float) -> float:
+    """The distance from a mean that is too far, with what rounding may add to it."""
+    return sigma * stddev + _ROUNDING * abs(mean)
 
 
 def detect(detector: Detector, whole: DetectorRows, rows: DetectorRows) -> OutlierCounts:

@@ -68,6 +68,20 @@ def test_every_kind_of_number(values: pa.Array) -> None:
     assert "1 of 21 rows have a x beyond 3 standard deviations" in result.details
 
 
+@pytest.mark.parametrize("value", [0.1, 0.3, -1e-9, 1e308])
+def test_equal_values_are_none_of_them_unlike_the_others(value: float) -> None:
+    # Their mean, added up in floats, is not quite the value, and the deviation is zero.
+    [result] = run_checks(pa.table({"x": [value] * 30}), [Anomaly("x")]).results
+    assert (result.status, result.failing_rows, result.metrics["stddev"]) == ("pass", 0, 0)
+    [odd] = run_checks(pa.table({"x": [0.3] * 30 + [0.1 + 0.2]}), [Anomaly("x")]).results
+    assert odd.passed
+
+
+def test_values_too_large_for_a_mean_are_not_run() -> None:
+    [result] = run_checks(pa.table({"x": [1e308, -1e308, 1e307] * 10}), [Anomaly("x")]).results
+    assert (result.status, "too large for a mean" in result.details) == ("not_run", True)
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(FLOATS, max_size=12), st.integers(0, 12), st.sampled_from([0.5, 1.0, 2.0]))
 def test_rows_of_a_condition_are_compared_with_all_rows(

@@ -26,6 +26,7 @@ from ldp_quality.plan import (
     Question,
     RateCounts,
     Rates,
+    Scalar,
     Scan,
     StepCounts,
     Steps,
@@ -58,6 +59,8 @@ def answer(question: Question, rows: PostgresExecutor) -> Answer:
             return _scan(question, rows)
         case Absent():
             return _absent(question, rows)
+        case Scalar():
+            raise CannotEvaluate("queries run in DuckDB alone, not in PostgreSQL")
     raise CannotEvaluate(f"PostgreSQL is not asked {type(question).__name__.lower()}: only DuckDB is")
 
 
@@ -201,7 +204,8 @@ class PostgresRows:
         return Stats(
             *self.rows.fetch(
                 f"SELECT count(*) FILTER (WHERE {known}), avg({value}) FILTER (WHERE {finite}), "
-                f"stddev_samp({value}) FILTER (WHERE {finite}) FROM {self.rows.relation()}"
+                f"stddev_samp({value}) FILTER (WHERE {finite}), min({value}) FILTER (WHERE {finite}), "
+                f"max({value}) FILTER (WHERE {finite}) FROM {self.rows.relation()}"
             )[0]
         )
 
