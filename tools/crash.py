@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -164,8 +165,16 @@ def crash(root: Path, rounds: int, seed: int = 1) -> Counts:
                 wanted[foreign] += 1
                 counts.foreign += 1
             counts.rounds += 1
+            if number % 100 == 99:
+                print(f"{number + 1} rounds, {counts.hits} kills that hit", file=sys.stderr, flush=True)
+            if counts.failed:
+                break
     catalog = LocalIcebergCatalog("nyc", root / "wh")
-    found = Counter(catalog.load_table(NAME).scan().to_arrow()["id"].to_pylist())
+    try:
+        found = Counter(catalog.load_table(NAME).scan().to_arrow()["id"].to_pylist())
+    except OSError as error:
+        counts.failed.append(f"the table cannot be read: {error}")
+        return counts
     counts.lost = sum((wanted - found).values())
     counts.doubled = sum((found - wanted).values())
     counts.orphans = _orphans(catalog)
@@ -243,8 +252,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     args = parser.parse_args()
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="ldp-crash-") as folder:
-        counts = crash(Path(folder), args.rounds, args.seed)
+    folder = tempfile.mkdtemp(prefix="ldp-crash-")
+    counts = crash(Path(folder), args.rounds, args.seed)
+    if counts.good:
+        shutil.rmtree(folder)
+    else:
+        print(f"kept to be looked at    {folder}")
     print(f"seed                    {args.seed}")
     print(counts.text())
     print(f"seconds a round         {(time.monotonic() - begin) / max(1, counts.rounds):.2f}")
