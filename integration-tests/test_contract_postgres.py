@@ -101,3 +101,43 @@ def test_a_contract_is_tried_on_its_own_server(
     code, out, err = run("--table", "orders")
     assert (code, out) == (1, "")
     assert len(err.strip().splitlines()) == 1
+
+
+NESTED = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: nested
+version: 1.0.0
+status: active
+schema:
+  - name: nested
+    properties:
+      - {name: numbers, logicalType: array, items: {logicalType: integer}}
+      - {name: words, logicalType: array, items: {logicalType: array, items: {logicalType: string}}}
+      - {name: rest, logicalType: object, physicalType: jsonb, properties: [{name: x}]}
+    quality:
+      - {name: some, type: sql, query: "SELECT count(*) FROM {object}", mustBe: 1}
+"""
+
+
+def test_arrays_and_json_have_types(
+    postgres_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import psycopg
+
+    uri = postgres_uri.replace("+psycopg", "")
+    contract = tmp_path / "nested.odcs.yaml"
+    with psycopg.connect(uri, autocommit=True) as con:
+        con.execute("CREATE TABLE nested (numbers int[], words text[][], rest jsonb)")
+
+    def run() -> str:
+        main(["contract", "test", str(contract), "--postgres", uri])
+        return capsys.readouterr().out
+
+    contract.write_text(NESTED, encoding="utf-8")
+    out = run()
+    assert "pass     schema" in out
+    assert "rest: parts: not run: rest may be a text" in out
+    assert "some: could not be evaluated: queries run in DuckDB alone, not in PostgreSQL" in out
+    contract.write_text(NESTED.replace("integer", "string"), encoding="utf-8")
+    assert "schema: numbers.items is int32, expected string" in run()

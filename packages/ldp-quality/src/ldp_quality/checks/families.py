@@ -28,8 +28,8 @@ PHYSICAL = {
 }
 """Logical types to the names that engines have for them."""
 _LOGICAL_OF = {word: logical for logical, words in PHYSICAL.items() for word in words.split(", ")}
-_TEXTUAL = {"json", "jsonb", "variant", "super", "hstore"}
-"""Physical types that hold an object or a list as a text."""
+TEXTUAL = frozenset({"json", "jsonb", "variant", "super", "hstore"})
+"""Physical types that hold an object or a list, in most places as a text."""
 _OF_LOGICAL = {
     "integer": ("number",),
     "date": ("temporal",),
@@ -39,6 +39,7 @@ _OF_LOGICAL = {
     "time": ("temporal",),
     "uuid": ("other", "string", "binary"),
     "vector": ("array",),
+    "json": ("other",),
     **{word: (word,) for word in ("string", "number", "temporal", "boolean", "binary")},
     **{word: (word,) for word in ("object", "array", "map")},
 }
@@ -72,8 +73,8 @@ def physical_family(written: str | None) -> list[str]:
     if text.endswith("[]"):
         return ["array"]
     word = _bare(text)
-    if word in _TEXTUAL:
-        return ["string", "object", "array", "map"]
+    if word in TEXTUAL:
+        return ["string", "object", "array", "map", "json"]
     found = _LOGICAL_OF.get(word)
     return [found] if found else []
 

@@ -11,7 +11,7 @@ from ldp_core.errors import ConfigError
 from ldp_quality import kinds
 from ldp_quality.checks.base import Check
 from ldp_quality.checks.drift import Drift, one_of
-from ldp_quality.checks.families import families_of, is_of
+from ldp_quality.checks.families import TEXTUAL, families_of, is_of
 from ldp_quality.kinds import Kind
 from ldp_quality.plan import Context, Plan
 
@@ -30,6 +30,7 @@ LOGICAL = {
     "integer": (kinds.INTEGER,),
     "boolean": (kinds.BOOLEAN,),
     "binary": (kinds.BINARY,),
+    "json": (kinds.OTHER,),
     "uuid": (kinds.OTHER, kinds.TEXT, kinds.BINARY),
     "object": (kinds.NESTED,),
     "array": (kinds.NESTED,),
@@ -160,6 +161,8 @@ def fits(kind: Kind, type_: str) -> bool:
         return kind.scale <= 0
     if kind.family not in LOGICAL[type_]:
         return False
+    if type_ == "json":
+        return kind.name in TEXTUAL or "arrow.json" in kind.name
     if kind.family == kinds.TIMESTAMP and type_ != "timestamp":
         return kind.zone is (type_ == "timestamp with time zone")
     return type_ not in _SHAPES or _shape(kind) == _SHAPES[type_]
