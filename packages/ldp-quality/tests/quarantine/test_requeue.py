@@ -151,6 +151,22 @@ def test_a_corrected_file_that_is_still_broken_is_put_aside_again(lake: Any) -> 
     assert row["_ldp_raw"] == "y,2026-01-01,5,b"
 
 
+def test_a_corrected_file_has_no_rows_that_are_loaded_already(lake: Any) -> None:
+    lake.source = {"on_bad_rows": "quarantine"}
+    lake.run(BROKEN, 1)
+    whole = lake.file("whole.csv", "id,day,amount,city\n1,2026-01-01,5,a\n2,2026-01-01,5,b\n")
+    with pytest.raises(UsageError, match=r"whole.csv has 2 rows, and 1 of the batch could not be read"):
+        lake.place.requeue(lake.newest, source=whole)
+    row = next(row for row in lake.place.rows().to_pylist() if row["_ldp_raw"])["_ldp_row"]
+    fixed = lake.file("f.csv", f"_ldp_row,id,day,amount,city\n{row},2,2026-01-01,5,b\n")
+    corrected = lake.file("fixed.csv", "id,day,amount,city\n2,2026-01-01,5,b\n")
+    with pytest.raises(UsageError, match=r"fixed.csv: no row of the batch is left that could not be read"):
+        lake.place.requeue(lake.newest, rows=fixed, source=corrected)
+    assert (lake.ids(), lake.states()) == ([1], ["open"])
+    lake.place.requeue(lake.newest, source=corrected)
+    assert (lake.ids(), lake.aside()) == ([1, 2], [3])
+
+
 def test_a_row_that_could_not_be_read_is_corrected_whole_or_not_at_all(lake: Any) -> None:
     lake.source = {"on_bad_rows": "quarantine"}
     lake.run(["1,1,5,a", "x,1,5,b"], 1)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ldp_core.errors import UsageError
 from ldp_core.run.windowed import kept_sql
 from ldp_core.spi import Extract, Keyed, Loss, RunContext
 from ldp_core.tables.fit import fit
@@ -87,22 +88,57 @@ class JoinedExtract:
         return with_file(self.corrected, self.batch, self.ctx, self.file.after(error))
 
 
-def with_file(
-    corrected: Corrected, batch: BatchExtract, ctx: RunContext, file: Extract | None = None
-) -> JoinedExtract:
+def opened(corrected: Corrected, batch: BatchExtract, ctx: RunContext, lines: int) -> JoinedExtract:
+    """The rows of a batch and those of a corrected file, which has no other rows than those it corrects.
+
+    Args:
+        corrected: The file.
+        batch: The rows of the batch.
+        ctx: The run.
+        lines: How many lines could not be read.
+
+    Raises:
+        UsageError: The file has more rows: what was loaded already would be loaded twice.
+        LDPError: It cannot be read, or does not fit the table.
+    """
+    import duckdb
+
+    label = corrected.read.spec.get("path")
+    if not lines:
+        raise UsageError(
+            f"--source {label}: no row of the batch is left that could not be read",
+            hint="correct their values with --rows FILE",
+        )
+    wanted = None if corrected.transforms else batch.schema
+    file = corrected.read.source.open(corrected.read.spec, ctx, wanted)
+    while True:
+        try:
+            parts = [kept_sql(corrected.keyed, file), *filter(None, [file.rejects])]
+            rows = sum(
+                int(ctx.con.execute(f"SELECT count(*) FROM ({sql})").fetchall()[0][0]) for sql in parts
+            )
+            break
+        except duckdb.Error as error:
+            file = file.after(error)
+    if rows > lines:
+        raise UsageError(
+            f"--source {label} has {rows} rows, and {lines} of the batch could not be read",
+            hint="leave only those in it: the others are loaded already",
+        )
+    return with_file(corrected, batch, ctx, file)
+
+
+def with_file(corrected: Corrected, batch: BatchExtract, ctx: RunContext, file: Extract) -> JoinedExtract:
     """The rows of a batch and those of a corrected file.
 
     Args:
         corrected: The file.
         batch: The rows of the batch.
         ctx: The run.
-        file: The file, open already.
+        file: The file, open.
 
     Raises:
-        LDPError: It cannot be read, or does not fit the table.
+        LDPError: It does not fit the table.
     """
-    if file is None:
-        wanted = None if corrected.transforms else batch.schema
-        file = corrected.read.source.open(corrected.read.spec, ctx, wanted)
     sql = f"({batch.sql}) UNION ALL BY NAME ({corrected.sql(file, batch.schema, ctx)})"
     return JoinedExtract(sql, replace(batch, rows=None), file, corrected, ctx)

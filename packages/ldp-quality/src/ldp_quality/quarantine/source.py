@@ -13,7 +13,7 @@ from ldp_core.tables import quarantine as q
 from ldp_core.tables.fit import fit
 from ldp_core.tables.window_rows import condition, has_filter
 
-from ldp_quality.quarantine.corrected import Corrected, with_file
+from ldp_quality.quarantine.corrected import Corrected, opened
 from ldp_quality.quarantine.extract import BatchExtract
 from ldp_quality.quarantine.fixed import TABLE, Fixed, load_fixed
 from ldp_quality.quarantine.stored import NOTES, UNREAD, Stored, stored
@@ -83,7 +83,7 @@ class BatchSource:
         count = int(ctx.con.execute(f"SELECT count(*) FROM ({again})").fetchall()[0][0])
         extract = BatchExtract(fitted.sql, wanted, _carried(kept, fixed, self.corrected), count)
         if self.corrected is not None:
-            return with_file(self.corrected, extract, ctx)
+            return opened(self.corrected, extract, ctx, _lines(ctx, kept, fixed))
         if not count:
             hint = "give a corrected file of its source: --source FILE" if self.unread else None
             raise UsageError(f"no row of batch {self.batch} can go through the gate again", hint=hint)
@@ -112,6 +112,14 @@ class BatchSource:
                 f"{fixed.label}: row {out} is not in the window of the batch by {column!r}",
                 hint="a row of another window goes into that one: correct it in the source",
             )
+
+
+def _lines(ctx: RunContext, kept: Stored, fixed: Fixed | None) -> int:
+    """How many lines the rows that could not be read are, without those that were corrected."""
+    done = "" if fixed is None else f" AND {q.ROW} NOT IN (SELECT {q.ROW} FROM {TABLE})"
+    ends = f"length(regexp_replace(rtrim({q.RAW}, chr(10) || chr(13)), '[^\\r\\n]', '', 'g'))"
+    sql = f"SELECT coalesce(sum(1 + coalesce({ends}, 0)), 0) FROM ({kept.sql}) AS s WHERE {UNREAD}{done}"
+    return int(ctx.con.execute(sql).fetchall()[0][0])
 
 
 def _again(kept: Stored, fixed: Fixed | None) -> str:
