@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def opened(df: Any, *, memory_limit: str | None = None) -> Iterator[Executor]:
         memory_limit: The limit of an engine in this process, such as ``250MB``.
 
     Raises:
-        ConfigError: It is none of these, or two columns have one name.
+        ConfigError: It is none of these, two columns have one name, or Arrow has no type for one.
     """
     source = stored(df) or df
     if hasattr(type(source), "opened"):  # of the class: a frame may have a column of that name
@@ -37,9 +37,7 @@ def opened(df: Any, *, memory_limit: str | None = None) -> Iterator[Executor]:
         return
     rows = _arrow(df)
     names = rows.schema.names
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ConfigError(f"two columns are called {twice[0]!r}; a check could mean either")
+    _refuse_twice(names)
     columns = {field.name: kind_of(field.type) for field in rows.schema}
     with tempfile.TemporaryDirectory(prefix="ldp-checks-") as folder:
         con = _duck.connect(memory_limit=memory_limit, temp_directory=Path(folder))
@@ -68,9 +66,10 @@ def _arrow(df: Any) -> pa.Table | pa.RecordBatchReader:
     library = type(df).__module__.partition(".")[0]
     frame = hasattr(type(df), "columns")  # a Series is none
     if library == "pandas" and frame:
-        return pa.Table.from_pandas(df, preserve_index=False)
+        _refuse_twice([str(name) for name in df.columns])
+        return _converted(lambda: pa.Table.from_pandas(df, preserve_index=False))
     if library == "polars" and frame and hasattr(df, "to_arrow"):
-        return _plain_texts(df.to_arrow())
+        return _plain_texts(_converted(df.to_arrow))
     if library in {"duckdb", "_duckdb"} and hasattr(df, "to_arrow_reader"):
         return df.to_arrow_reader()
     hint = "collect() it first" if type(df).__name__ == "LazyFrame" else None
@@ -80,6 +79,26 @@ def _arrow(df: Any) -> pa.Table | pa.RecordBatchReader:
         f"not {type(df).__module__}.{type(df).__qualname__}",
         hint=hint,
     )
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"two columns are called {twice[0]!r}; a check could mean either")
+
+
+def _converted(convert: Callable[[], pa.Table]) -> pa.Table:
+    """A frame as Arrow.
+
+    Raises:
+        ConfigError: It holds what Arrow has no type for, such as a column of numbers and texts.
+    """
+    try:
+        return convert()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        told = "; ".join(str(part) for part in error.args)
+        hint = "give each column values of one type, or leave it out"
+        raise ConfigError(f"the frame cannot be read: {told}", hint=hint) from error
 
 
 def _plain_texts(table: pa.Table) -> pa.Table:

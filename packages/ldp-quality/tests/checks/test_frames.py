@@ -102,6 +102,14 @@ def test_two_columns_of_one_name_are_refused() -> None:
         run_checks(pa.table([pa.array([1]), pa.array([2])], names=["x", "x"]), [])
 
 
+def test_a_pandas_frame_that_arrow_cannot_hold_is_refused_in_words() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ConfigError, match="two columns are called 'a'"):
+        run_checks(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [NotNull("a")])
+    with pytest.raises(ConfigError, match="the frame cannot be read: .* for column o"):
+        run_checks(pandas.DataFrame({"o": [1, "a"]}), [NotNull("o")])
+
+
 def test_no_columns_and_no_rows() -> None:
     report = run_checks(pa.table({}), [RowCount(equals=0), NotNull("x"), SchemaHas(["x"])])
     assert [result.passed for result in report.results] == [True, False, False]
