@@ -176,7 +176,7 @@ def test_context() -> None:
     assert not run_checks(table, [RowCount(equals="source")]).passed
     assert not Freshness("t", 1).run(table, {"now": "1970-01-01T01:00:00.000001Z"}).passed
     assert Freshness("t", 1, now="1970-01-01T01:00:00Z").run(table, {"now": "2000-01-01"}).passed
-    with pytest.raises(ConfigError, match="allowed: now, source_rows"):
+    with pytest.raises(ConfigError, match="allowed: history, now, source_rows"):
         run_checks(table, [], {"rows": 1})
     with pytest.raises(ConfigError, match="now must be"):
         run_checks(table, [], {"now": "later"})

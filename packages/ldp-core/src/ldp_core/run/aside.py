@@ -22,7 +22,6 @@ from ldp_core.spi import (
     WriteResult,
 )
 from ldp_core.tables import quarantine as q
-from ldp_core.targets._rows import same_place
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
@@ -155,6 +154,8 @@ def _merged(ctx: RunContext, aparts: Sequence[Apart]) -> str:
 
 def _lines(columns: Sequence[str], staged: Staged, aparts: Sequence[Apart], table: str) -> str:
     """The rows with what is wrong with them."""
+    from ldp_core.targets._rows import same_place
+
     names = next((apart.primary_key for apart in aparts if apart.primary_key), ())
     known = [name for name in names if name in columns]
     pairs = ", ".join(f"{text(name)}: p.{ident(name)}" for name in known)
