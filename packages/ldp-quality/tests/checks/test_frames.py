@@ -106,7 +106,7 @@ def test_a_pandas_frame_that_arrow_cannot_hold_is_refused_in_words() -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ConfigError, match="two columns are called 'a'"):
         run_checks(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [NotNull("a")])
-    with pytest.raises(ConfigError, match="the frame cannot be read: .* for column o"):
+    with pytest.raises(ConfigError, match=r"the frame cannot be read: .* for column o"):
         run_checks(pandas.DataFrame({"o": [1, "a"]}), [NotNull("o")])
 
 
