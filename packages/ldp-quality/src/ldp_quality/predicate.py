@@ -95,10 +95,19 @@ def _parsed(predicate: str) -> exp.Expr:
         statements = sqlglot.parse(f"SELECT (\n{predicate}\n)", read="duckdb")
         alone = sqlglot.parse(f"SELECT {predicate}", read="duckdb")
     except SqlglotError as error:
-        raise ConfigError(f"expression {predicate!r} is not SQL: {str(error).splitlines()[0]}") from None
+        raise ConfigError(f"expression {predicate!r} is not SQL: {told(error)}") from None
     if len(statements) != 1 or len(alone) != 1 or statements[0] is None or alone[0] is None:
         raise ConfigError(f"expression {predicate!r} must be exactly one condition")
     return _condition(predicate, statements[0], alone[0])
+
+
+def told(error: Exception) -> str:
+    """What the parser says, without its own words for what it was given."""
+    text = str(error).splitlines()[0]
+    if text.startswith("Error tokenizing"):
+        return "a text or a quoted name does not end"
+    text = re.sub(r"Required keyword: \S+ missing for <class \S+>", "an operand is missing", text)
+    return re.sub(r"\.? Line \d+, Col: \d+\.?$", "", text)  # lines of what was put around it, too
 
 
 def _condition(predicate: str, wrapped: exp.Expr, alone: exp.Expr) -> exp.Expr:
@@ -154,6 +163,8 @@ def function_name(node: exp.Func) -> str:
 
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
+    if isinstance(node, exp.Array | exp.Struct):  # [1, 2] and {'a': 1}, too
+        return "list_value" if isinstance(node, exp.Array) else "struct_pack"
     text = node.sql("duckdb", comments=False)
     written = text.partition("(")[0].strip().lower()
     return written if written.isidentifier() else str(node.sql_name()).lower()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ldp_core.errors import ConfigError
 
-from ldp_quality.predicate import FUNCTIONS, LEXEMES, function_name
+from ldp_quality.predicate import FUNCTIONS, LEXEMES, function_name, told
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -52,7 +52,7 @@ def _parsed(sql: str) -> exp.Expr:
     try:
         statements = sqlglot.parse(sql, read="duckdb")
     except SqlglotError as error:
-        raise ConfigError(f"it is not SQL: {str(error).splitlines()[0]}") from None
+        raise ConfigError(f"it is not SQL: {told(error)}") from None
     tree = statements[0] if len(statements) == 1 else None
     empty = isinstance(tree, exp.Select) and not tree.expressions
     if not isinstance(tree, exp.Select | exp.SetOperation) or empty:
@@ -61,7 +61,7 @@ def _parsed(sql: str) -> exp.Expr:
 
 
 def _refuse(node: exp.Expr, named: set[str], table: str) -> None:
-    from sqlglot import exp
+    from sqlglot import ErrorLevel, exp
 
     forbidden = (
         (exp.Placeholder, "a parameter"),
@@ -78,7 +78,8 @@ def _refuse(node: exp.Expr, named: set[str], table: str) -> None:
     )
     for kind, what in forbidden:
         if isinstance(node, kind) and not isinstance(node, exp.Query):
-            raise ConfigError(f"a query cannot hold {what}: {node.sql('duckdb')}")
+            text = node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
+            raise ConfigError(f"a query cannot hold {what}" + (f": {text}" if text else ""))
     if isinstance(node, exp.With) and node.args.get("recursive"):
         raise ConfigError("a query cannot hold a recursive part")
     if isinstance(node, exp.Table):

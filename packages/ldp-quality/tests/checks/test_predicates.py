@@ -15,6 +15,9 @@ REFUSED = [
     "(SELECT count(*) FROM read_text('x')) > 0",
     "EXISTS (SELECT 1)",
     "a IN (SELECT 1)",
+    "list_contains(ARRAY(SELECT 1), a)",
+    "{'a': now()} IS NULL",
+    "[x for x in [1] if getenv('x') = 'y'] IS NULL",
     "read_text('x') = 'a'",
     "now() > ts",
     "current_timestamp > ts",
@@ -76,6 +79,8 @@ ALLOWED = {
     "try_cast(note AS INTEGER) IS NULL": ["note"],
     "note IN ('a', 'please update; drop')": ["note"],
     "fare IS DISTINCT FROM 7": ["fare"],
+    "list_contains([1, 2], fare) AND list_value(1, 2) <> l": ["fare", "l"],
+    "{'a': 2} = s AND struct_pack(a := 3) <> s": ["s"],
     "true": [],
 }
 
@@ -122,6 +127,20 @@ def test_a_condition_that_fails_on_the_data_does_not_take_the_others_with_it() -
     assert (nulls.failing_rows, nulls.metrics["row_count"]) == (1, 2)
     assert "not true or false" in number.details
     assert missing.metrics["missing_columns"] == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "said"),
+    [
+        ("a > 0 AND", "expression 'a > 0 AND' is not SQL: an operand is missing"),
+        ("a = '", "is not SQL: a text or a quoted name does not end"),
+        ("a > (1", "expression 'a > (1' is not SQL: Expecting )"),
+    ],
+)
+def test_what_is_not_sql_is_told_in_words(predicate: str, said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        columns_of(predicate)
+    assert str(error.value).endswith(said)
 
 
 def test_what_duckdb_finds_wrong_only_with_the_rows_at_hand_is_not_run() -> None:
