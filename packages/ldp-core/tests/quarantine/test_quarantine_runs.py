@@ -144,6 +144,17 @@ def test_an_upsert_puts_rows_aside(lake: Write) -> None:
     assert [told(f"ldp.rows-{name}") for name in ("in", "written", "quarantined")] == ["3", "2", "1"]
 
 
+def test_an_upsert_may_have_a_key_twice_among_the_rows_that_are_put_aside(lake: Write) -> None:
+    upsert = {"write_mode": "upsert", "join_cols": ["id"]}
+    run(lake("id,amount\n1,1\n1,-1\n2,-2\n2,-3\n", upsert), FakeGate("amount < 0"))
+    assert ([(row["id"], row["amount"]) for row in rows()], ids("rides__quarantine")) == ([(1, 1)], [1, 2, 2])
+    assert [told(f"ldp.rows-{name}") for name in ("in", "written", "quarantined")] == ["4", "1", "3"]
+    for bad in ("amount < 0", "false"):
+        with pytest.raises(DriftError, match=r"nyc.rides has 1 duplicate rows on join_cols \['id'\]"):
+            run(lake("id,amount\n3,1\n3,2\n4,-1\n", upsert), FakeGate(bad))
+    assert (ids(), ids("rides__quarantine")) == ([1], [1, 2, 2])
+
+
 @pytest.mark.parametrize("mode", ["append", "overwrite", "upsert"])
 def test_all_rows_may_be_bad_where_the_share_allows_it(lake: Write, mode: str) -> None:
     upsert = {"join_cols": ["id"]} if mode == "upsert" else {}

@@ -65,8 +65,15 @@ def again(
 
     def judge_again(standing: Callable[[], Standing]) -> None:
         fresh = judge(concerned, replace(batch, standing=standing))
-        if any(verdict.apart and verdict.apart.rows for verdict in fresh.values()):
-            raise TableChanged("beside what is in the table now, more rows have to be put aside")
+        more = [
+            verdict.report.summary() for verdict in fresh.values() if verdict.apart and verdict.apart.rows
+        ]
+        if more:
+            why = "\n".join(line for line in more[0].splitlines() if not line.startswith("quarantined"))
+            raise TableChanged(
+                f"beside what is in the table now, more rows have to be put aside: {why}",
+                hint="run it again; where it says so again, correct these rows in the source",
+            )
         # What was put aside is told by the first verdict alone: these rows are not judged again.
         verdicts.update({name: made for name, made in fresh.items() if made.blocks or name not in apart})
         tell(verdicts)

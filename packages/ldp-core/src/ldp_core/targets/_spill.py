@@ -43,13 +43,8 @@ def spill_upsert(
     fitted: Fitted,
     losses: tuple[Loss, ...],
     keys: list[str],
-    table: str,
 ) -> Staged:
-    """Spill a batch with its row numbers, one row a key.
-
-    Raises:
-        DriftError: A key occurs twice and ``dedupe`` does not say which row wins.
-    """
+    """Spill a batch with its row numbers; with ``dedupe`` one row a key."""
     row = free_name("__row", fitted.schema.names)
     path, rows_in = spill(ctx, f"SELECT *, row_number() OVER () - 1 AS {ident(row)} FROM ({fitted.sql}) AS s")
     source = _rows(path)
@@ -59,9 +54,6 @@ def spill_upsert(
         order = [*columns_of(spec, "order_by"), row]
         kept = upsert.deduplicated(source, keys, str(keep).lower(), order)
         path, rows = spill(ctx, f"SELECT * FROM ({kept}) ORDER BY {ident(row)}")
-        source = _rows(path)
-    else:
-        upsert.refuse_duplicates(ctx.con, source, keys, table)
     staged = Staged(rows, rows_in, files=1, bytes=0, sql="", ordered_sql="", losses=losses)
     return over(staged, path, rows, fitted.schema, row)
 

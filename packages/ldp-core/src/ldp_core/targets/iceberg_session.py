@@ -67,6 +67,7 @@ class IcebergSession:
         self.stage_: Stage | None = None
         self.plan: Plan | None = None
         self.judged: tuple[int | None] | None = None
+        self.refused: DriftError | None = None
         self.window = ctx.keyed if mode == "overwrite" and has_filter(ctx.keyed) else None
         self.docs: Mapping[str, Any] = {}
         self.allow: Collection[str] = ()
@@ -186,12 +187,15 @@ class IcebergSession:
         assert self.stage_ is not None
         if self.mode == "upsert":
             self.judged = None  # the rows that these would have replaced stay now
-            return split_spill(self.ctx, self.plan.fitted.schema, staged, table)
+            good = split_spill(self.ctx, self.plan.fitted.schema, staged, table)
+            self.refused = self.refused and self._twice(good)
+            return good
         return split_files(self.plan, staged, table, self.stage_.folder)
 
     def begin_batch(self, keyed: Keyed) -> str:
         """Publish under the key of a run that puts rows aside; the snapshot that the publish will make."""
         assert self.stage_ is not None
+        self._refuse()
         self.ctx = replace(self.ctx, keyed=keyed)
         if self.plan is not None:
             self.plan = replace(self.plan, ctx=self.ctx)
@@ -212,12 +216,14 @@ class IcebergSession:
 
         Raises:
             NoData: There is no row to write.
+            DriftError: An upsert has a key twice and ``dedupe`` does not say which row wins.
             TableChanged: The table's columns or partitions changed, so that the staged files do not fit.
             CommitConflict: All races were lost, or the table was dropped or replaced.
             Unreconciled: The counts do not add up; nothing is committed.
         """
         if not staged.rows and not staged.quarantined and not (self.ctx.keyed and self.ctx.keyed.empty):
             raise NoData(f"No data to write to {self.place.label}: the batch has no rows")
+        self._refuse()
         assert self.plan is not None
         assert self.stage_ is not None
         plan, folder = self.plan, self.stage_.folder
@@ -258,7 +264,13 @@ class IcebergSession:
         The branch goes with the run's next attempt, at the latest after seven days. It carries no key.
         """
         plan, stage = self.plan, self.stage_
-        if not self.spec.get("keep_staged") or plan is None or stage is None or not plan.base.exists:
+        if (
+            not self.spec.get("keep_staged")
+            or plan is None
+            or stage is None
+            or self.refused
+            or not plan.base.exists
+        ):
             return None
         changed = self._changer(plan, staged, stage.folder)
         told = {name: text for name, text in summary.items() if name != KEY}
@@ -377,7 +389,22 @@ class IcebergSession:
         return fitted.counted(self.ctx.con.execute(query).fetchall()[0])
 
     def _spill(self, plan: Plan, fitted: Fitted, losses: tuple[Loss, ...]) -> Staged:
-        return spill_upsert(self.ctx, self.spec, plan, fitted, losses, self.keys, self.place.label)
+        staged = spill_upsert(self.ctx, self.spec, plan, fitted, losses, self.keys)
+        self.refused = None if self.spec.get("dedupe") else self._twice(staged)
+        return staged
+
+    def _twice(self, staged: Staged) -> DriftError | None:
+        """What is wrong with an upsert that has a key twice."""
+        try:
+            upsert.refuse_duplicates(self.ctx.con, staged.sql, self.keys, self.place.label)
+        except DriftError as error:
+            return error
+        return None
+
+    def _refuse(self) -> None:
+        # Not before: rules may put the rows aside that have a key twice.
+        if self.refused is not None:
+            raise self.refused
 
     def _warn_partitioning(self, base: Base) -> None:
         own = described(base.metadata.spec(), base.metadata.schema())
