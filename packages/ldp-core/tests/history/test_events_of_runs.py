@@ -143,6 +143,7 @@ def test_real_runs_fold_to_what_they_said(project: Project) -> None:
             "rows_read": 3,
             "rows_kept": 3,
             "rows_written": 3,
+            "rows_quarantined": 0,
             "checks": 0,
             "checks_failed": 0,
             "snapshot_id": str(result.write_result.snapshot_id),

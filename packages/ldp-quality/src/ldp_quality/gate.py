@@ -52,7 +52,7 @@ class PreparedQuality:
         primary_key: The columns that name a row to people.
         of_file: The target is a file, of which no rows can be put aside.
         history: Earlier runs of the dataset.
-        keys_in: The scope of rules about keys that would look at the batch alone; None leaves them as they are.
+        keys_in: The scope of rules about keys that look at the batch alone; None leaves them as they are.
     """
 
     items: tuple[Rule, ...]

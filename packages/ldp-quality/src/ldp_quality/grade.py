@@ -13,7 +13,7 @@ from typing import Any
 from ldp_core.errors import ConfigError
 
 PASS, WARN, FAIL, NOT_RUN = "pass", "warn", "fail", "not_run"
-STATUSES = (PASS, WARN, FAIL, NOT_RUN)
+STATUSES = (PASS, WARN, NOT_RUN, FAIL)
 SEVERITIES = ("error", "warn")
 
 
@@ -110,7 +110,7 @@ class Grade:
 
 
 def worst(statuses: Any) -> str:
-    """The status of many: ``not_run`` stands above ``fail``, for nobody knows."""
+    """The status of many: what is known to fail stands above what nobody knows, and that above the rest."""
     return max(statuses, key=STATUSES.index, default=PASS)
 
 

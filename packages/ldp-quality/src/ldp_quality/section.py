@@ -109,7 +109,16 @@ class QualitySection:
         count = len(_items(value))
         parts = [f"contract {value['contract']}"] if contract_path(value, spec) is not None else []
         parts += [f"{count} check{'' if count == 1 else 's'}"] if count or not parts else []
-        return [("quality", f"{', '.join(parts)}, on_failure={on_failure(value)}")]
+        held = on_failure(value)
+        own = [word for item in _items(value) if (word := _own(item)) not in (None, held)]
+        more = "".join(f", {own.count(word)} with {word}" for word in dict.fromkeys(own))
+        return [("quality", f"{', '.join(parts)}, on_failure={held}{more}")]
+
+
+def _own(item: Any) -> str | None:
+    """What a check says itself of its failure."""
+    word = item.get("on_failure", item.get("on_fail")) if isinstance(item, Mapping) else None
+    return word.lower() if isinstance(word, str) else None
 
 
 def contract_path(section: Any, spec: Spec) -> str | None:

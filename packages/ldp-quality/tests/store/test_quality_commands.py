@@ -242,7 +242,7 @@ def test_show_tells_every_rule(ldp: Ldp) -> None:
         )
     text = ldp("quality", "show", "run-5")
     assert "contract:  orders 1.2\n" in text
-    assert "status:    not_run\n" in text
+    assert "status:    fail\n" in text
     assert "fares   fail                3  37.50%     8  3 of 8 rows\n" in text
     assert "broken  not_run          NULL          NULL  could not be evaluated\n" in text
     assert text.endswith("(2 of 2 rules did not pass)\n")

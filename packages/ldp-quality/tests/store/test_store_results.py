@@ -177,7 +177,7 @@ def test_a_report_is_saved_with_kinds_severities_and_conditions(place: str) -> N
             run_checks(table, rules), dataset="t", rules=rules, contract_id="c", engine="duckdb"
         )
         (found,) = store.runs("t")
-    assert (found.status, found.rows, found.contract_id, found.engine) == ("not_run", 3, "c", "duckdb")
+    assert (found.status, found.rows, found.contract_id, found.engine) == ("fail", 3, "c", "duckdb")
     assert [(r.name, r.kind, r.status, r.severity) for r in found.rules] == [
         ("not_null(a)", "not_null", "warn", "error"),
         ("unique(b)", "unique", "warn", "warn"),

@@ -35,6 +35,7 @@ class RunState:
         rows_read: Rows of the source.
         rows_kept: Rows of the source inside the window.
         rows_written: Rows published.
+        rows_quarantined: Rows put into quarantine.
         checks: Checks evaluated.
         checks_failed: Checks that failed.
         snapshot_id: The snapshot, as text.
@@ -64,6 +65,7 @@ class RunState:
     rows_read: int | None = None
     rows_kept: int | None = None
     rows_written: int | None = None
+    rows_quarantined: int | None = None
     checks: int | None = None
     checks_failed: int | None = None
     snapshot_id: str | None = None
@@ -194,7 +196,8 @@ def _evaluated(payload: Payload) -> dict[str, Any]:
 
 
 def _published(payload: Payload) -> dict[str, Any]:
-    return {"rows_written": payload.get("rows_written"), "mode": payload.get("mode"), **_snapshot(payload)}
+    counts = {name: payload.get(name) for name in ("rows_written", "rows_quarantined")}
+    return {**counts, "mode": payload.get("mode"), **_snapshot(payload)}
 
 
 def _snapshot(payload: Payload) -> dict[str, Any]:
