@@ -18,6 +18,8 @@ from ldp_core.sources import _rejects, csv_open
 from ldp_core.spi import Extract, Keyed
 from ldp_core.tables import quarantine
 
+PACKED = gzip.compress(b"n,t\n1,a\n2\n3,c\n", mtime=0)
+
 APART = {"on_bad_rows": "quarantine"}
 NUMBERS = pa.schema([("n", pa.int64()), ("t", pa.string())])
 
@@ -145,7 +147,7 @@ def test_a_row_without_a_value_that_the_table_requires_is_put_aside(lab: Any) ->
         ),
         ('n,t\n1,"a\\""\n2,"b""\n3,c\n', {"escape": "\\"}, [1, 3], [(3, '2,"b""')], "a quote is not closed"),
         ("n,t\n1,é\n2\n3,c\n".encode("cp1252"), {"encoding": "cp1252"}, [1, 3], [(3, "2")], "1 field"),
-        (gzip.compress(b"n,t\n1,a\n2\n3,c\n", mtime=0), {"compression": "gzip"}, [1, 3], [(3, "2")], "1 field"),
+        (PACKED, {"compression": "gzip"}, [1, 3], [(3, "2")], "1 field"),
     ],
 )
 def test_a_row_that_cannot_be_split_is_put_aside(
