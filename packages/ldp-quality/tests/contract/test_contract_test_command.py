@@ -142,7 +142,7 @@ def test_json_says_all_of_it(run: Run) -> None:
     assert (code, err) == (3, "")
     assert found["contract"] == {"id": "shop", "version": "1.2.0", "file": "shop.odcs.yaml"}
     assert (found["target"], found["table"], found["rows"]) == ("orders.csv", "orders", 2)
-    assert (found["ok"], found["status"], found["passed"]) == (False, "not_run", False)
+    assert (found["ok"], found["status"], found["passed"]) == (False, "fail", False)
     assert found["counts"] == {"fail": 1, "not_run": 1, "warn": 0, "pass": 3}
     worst, idle = found["results"][:2]
     assert (worst["name"], worst["failing_rows"], worst["share"]) == ("unique(id)", 2, 1.0)
