@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,12 +14,8 @@ import pytest
 from ldp_core.errors import ConfigError, DataQualityError
 from ldp_quality import (
     AcceptedValues,
-    Anomaly,
     Expression,
     Freshness,
-    MaxGap,
-    MaxSkew,
-    MetricAnomaly,
     Monotonic,
     NotNull,
     Range,
@@ -31,7 +26,6 @@ from ldp_quality import (
     Unique,
     run_checks,
 )
-from ldp_quality.history import Past
 
 ODD_NAMES = [
     "Id",
@@ -173,27 +167,6 @@ def test_a_column_of_the_wrong_kind_is_a_failure_that_says_so(check: Any, type_:
     assert not result.passed
     assert result.failing_rows == 0
     assert str(type_) in result.details
-
-
-def test_a_column_of_nulls_alone_breaks_no_rule_about_values() -> None:
-    table = pa.table({"x": pa.nulls(3), "t": pa.array([1, 2, 3], pa.timestamp("us"))})
-    checks = [Range("x", min=0), Range("x", max="2026-01-01"), Anomaly("x"), MaxGap("x", max_ms=1)]
-    checks += [MaxSkew("x", "t", max_ms=1), MaxSkew("t", "x", max_ms=1), Regex("x", "a"), Monotonic("x")]
-    checks += [AcceptedValues("x", [1]), Unique("x"), RateBelow("x", max_rate=0)]
-    checks += [MetricAnomaly("sum", "x"), MetricAnomaly("min", "x")]
-    report = run_checks(table, checks, {"history": Runs()})
-    assert {result.status for result in report.results} == {"pass"}
-    assert run_checks(table, [Freshness("x", max_age_hours=1)]).status == "fail"
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Runs that had numbers."""
-
-    timezone: str = "UTC"
-
-    def past(self, *_: Any) -> list[Past]:
-        return [Past(datetime(2026, 1, day, tzinfo=UTC), 5.0) for day in range(1, 9)]
 
 
 def test_context() -> None:

@@ -98,8 +98,6 @@ class Anomaly(Check):
             return Plan(self._judge_rows, question=Scan(self.columns, detector))
         column = self.columns[0]
         kind = columns[column]
-        if kind.family == kinds.NULL:
-            return Plan(lambda facts: self.result(facts, True, f"{column} has no value", {}))
         if kind.family not in kinds.NUMERIC:
             raise NotComparable(f"{column} ({kind.name}) is no numeric column")
 

@@ -127,8 +127,6 @@ class MetricAnomaly(Check):
         if self.metric == NULLS:
             return Plan(finish, {"nulls": Aggregate("count", where=IsNull(self.column))})
         kind = columns[self.column]
-        if kind.family == kinds.NULL:
-            return Plan(finish)
         if kind.family not in kinds.NUMERIC:
             raise NotComparable(f"{self.column} ({kind.name}) is no numeric column")
         number = And((has_value(self.column), Not(IsNan(self.column)) if kind.nan else EVERY))
@@ -169,10 +167,9 @@ class MetricAnomaly(Check):
         if self.metric == NULLS:
             nulls: int = facts.values["nulls"]
             return nulls / facts.rows if facts.rows else None
-        count = facts.values.get("count")  # a column of nulls alone is not asked for one
+        count, of = facts.values["count"], facts.values["of"]
         if not count:
             return None
-        of = facts.values["of"]
         number: float = of if isinstance(of, int) else float(of)
         return number / count if self.metric == MEAN else number
 

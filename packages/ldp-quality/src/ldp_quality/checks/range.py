@@ -71,8 +71,6 @@ class Range(Check):
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """A bad row is below, above or NaN; each is counted by itself, beside the extremes."""
         kind = columns[self.column]
-        if kind.family == kinds.NULL:
-            return Plan(lambda facts: self.result(facts, True, f"{self.column} has no value", {}))
         try:
             low = below(self.column, kind, self.min) if self.min is not None else NONE
             high = above(self.column, kind, self.max) if self.max is not None else NONE

@@ -148,8 +148,6 @@ class MaxSkew(Check):
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """A bad row is one whose columns are too far apart."""
         types = [columns[self.column_a], columns[self.column_b]]
-        if any(kind.family == kinds.NULL for kind in types):
-            return Plan(lambda facts: self.result(facts, True, "no row has both moments", {}))
         for name, kind in zip(self.needs(), types, strict=True):
             if kind.family not in kinds.INSTANTS:
                 raise NotComparable(f"{name} is {kind.name}, and a distance needs a date or a timestamp")
@@ -327,8 +325,6 @@ class MaxGap(Check):
     def plan(self, columns: Mapping[str, Kind], context: Context) -> Plan:
         """Neighbours in the order of time, in a pass of its own."""
         kind = columns[self.column]
-        if kind.family == kinds.NULL:
-            return Plan(lambda facts: self.result(facts, True, f"{self.column} has no value", {}))
         if kind.family not in kinds.INSTANTS:
             raise NotComparable(f"{self.column} is {kind.name}, and a gap needs a date or a timestamp")
         limit = Fraction(str(self.max_ms)) * _NS_PER_MS / kind.ns_per_tick

@@ -38,13 +38,15 @@ def sinks(
     Options stand beside ``type``, in a block named after the type, or both; those beside the type win.
 
     Args:
-        value: The section.
+        value: The section; what is no sink in it is left out, ``problems`` tells of it.
         find: Gives the catalog that a name in ``ldp.yaml`` means; None leaves names as they are.
     """
     listed = value.get("sinks")
     items = listed if isinstance(listed, list | tuple) else [] if listed is None else [listed]
     found = []
     for item in items:
+        if not isinstance(item, str | Mapping):
+            continue
         own = {"type": item} if isinstance(item, str) else dict(item)
         block = value.get(str(own.get("type")))
         options = {**(block if isinstance(block, Mapping) else {}), **own}
