@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 DEFAULT_MEMORY_LIMIT = "400MB"
@@ -153,6 +154,37 @@ def _forms(path: str) -> set[str]:
         container, _, key = rest.partition("/")
         forms.update(f"{other}://{container.split('@')[0]}/{key}" for other in _SAME.get(scheme, ()))
     return forms
+
+
+def streamed(con: DuckDBPyConnection, sql: str, rows: int = 1_000_000) -> pa.RecordBatchReader:
+    """The rows of a SELECT as a stream of Arrow batches.
+
+    Of an error in a row that is not among the first, DuckDB's own reader keeps only the text, as an OSError.
+
+    Args:
+        con: The connection.
+        sql: The SELECT.
+        rows: The most rows of a batch.
+
+    Raises:
+        duckdb.Error: The SELECT fails, also while the stream is read.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    reader = con.sql(sql).to_arrow_reader(rows)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+            except OSError as error:
+                raise duckdb.Error(str(error)) from error
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def ident(name: str) -> str:

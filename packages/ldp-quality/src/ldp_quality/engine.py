@@ -199,4 +199,6 @@ def _find_samples(failed: Sequence[_Trial], rows: Executor) -> None:
 def _search(searched: Sequence[_Trial], rows: Executor) -> list[Any]:
     if not searched:
         return []
-    return rows.first([Search(trial.plan.bad or NONE, trial.plan.shown) for trial in searched])
+    return rows.first(
+        [Search(trial.plan.bad or NONE, trial.plan.shown, trial.facts.bad) for trial in searched]
+    )

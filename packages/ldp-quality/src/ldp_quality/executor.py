@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ldp_core._duck import ident
+from ldp_core._duck import ident, streamed
 
 from ldp_quality import _questions
 from ldp_quality._sql import Words
@@ -18,6 +19,10 @@ from ldp_quality.plan import SAMPLES, Answer, CannotEvaluate, Hit, Question, Sea
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
+
+
+_AHEAD = 100_000
+"""Rows among which the samples of a failed check are looked for before all are read again."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,25 @@ class DuckDBExecutor:
         return list(self.fetch(f"SELECT {listed} FROM {source}")[0])
 
     def first(self, searches: Sequence[Search]) -> list[tuple[Hit, ...]]:
-        """The first rows of each search, in input order, in one pass."""
-        source, words = self.relation([item.where for item in searches], ordered=True)
+        """The first rows of each search, in input order: most often they are among the first rows of all."""
+        found: dict[int, tuple[Hit, ...]] = {}
+        if self._first_rows is not None:
+            found = dict(enumerate(self._first(searches, _AHEAD)))
+        left = [at for at, item in enumerate(searches) if not self._enough(item, found.get(at, ()))]
+        if left:
+            found |= zip(left, self._first([searches[at] for at in left], None), strict=True)
+        return [found[at] for at in range(len(searches))]
+
+    def _enough(self, search: Search, hits: tuple[Hit, ...]) -> bool:
+        """Whether hits among the first rows are the first ones of all."""
+        if self._first_rows is None:
+            return False
+        wanted = SAMPLES if search.count is None else min(SAMPLES, search.count)
+        return self._first_rows < _AHEAD or len(hits) >= wanted
+
+    def _first(self, searches: Sequence[Search], head: int | None) -> list[tuple[Hit, ...]]:
+        """The first rows of each search in one pass, over all rows or only so many."""
+        source, words = self.relation([item.where for item in searches], ordered=True, head=head)
         row = self.row
         listed = []
         for search in searches:
@@ -81,7 +103,14 @@ class DuckDBExecutor:
 
     def distinct(self, column: str, where: Predicate) -> tuple[Any, ...]:
         """The first different values of a column, in input order, as JSON."""
-        source, words = self.relation([where], ordered=True)
+        if self._first_rows is not None:
+            found = self._distinct(column, where, _AHEAD)
+            if self._first_rows < _AHEAD or len(found) >= SAMPLES:
+                return found
+        return self._distinct(column, where, None)
+
+    def _distinct(self, column: str, where: Predicate, head: int | None) -> tuple[Any, ...]:
+        source, words = self.relation([where], ordered=True, head=head)
         place = self.places[column]
         table = self.arrow(
             f"SELECT {place} AS v FROM {source} WHERE {words.predicate(where)} "
@@ -97,7 +126,8 @@ class DuckDBExecutor:
         """Whole rows by their number, as JSON."""
         source, _ = self.relation([], ordered=True)
         listed = ", ".join(str(number) for number in sorted(set(numbers)))
-        table = self.arrow(f"SELECT * FROM {source} WHERE {self.row} IN ({listed})")
+        some = f"SELECT * FROM {source} WHERE {self.row} IN ({listed}) LIMIT {len(set(numbers))}"
+        table = self.arrow(some)
         names = list(self.columns)
         found = {}
         for at in range(table.num_rows):
@@ -119,16 +149,28 @@ class DuckDBExecutor:
         """Each column as it is written in ``relation``, by the user's name."""
         return {name: ident(f"{self._prefix}{at}") for at, name in enumerate(self.columns)}
 
-    def relation(self, predicates: Sequence[Predicate], *, ordered: bool) -> tuple[str, Words]:
+    @cached_property
+    def _first_rows(self) -> int | None:
+        """How many rows come first, ``_AHEAD`` at most; None where others than the first of the input do."""
+        source, _ = self.relation([], ordered=True, head=_AHEAD)
+        count, last = self.fetch(f"SELECT count(*), max({self.row}) FROM {source}")[0]
+        return int(count) if count < _AHEAD or last == _AHEAD - 1 else None
+
+    def relation(
+        self, predicates: Sequence[Predicate], *, ordered: bool, head: int | None = None
+    ) -> tuple[str, Words]:
         """FROM text whose columns are called by position, and the words for it.
 
-        The users' own predicates are computed inside, where the columns have the users' names.
+        The users' own predicates are computed inside, where the columns have the users' names. With ``head``,
+        only so many rows of those that come first: reading stops there.
         """
         places = self.places
         own = list(dict.fromkeys(item for predicate in predicates for item in _own(predicate)))
         names = list(places.values()) or [ident(f"{self._prefix}n")]
         aliases = [*names, *([self.row] if ordered else [])]
         sql = self.numbered() if ordered else self.sql
+        if head is not None:
+            sql = f"SELECT * FROM (\n{sql}\n) AS h LIMIT {head}"
         opaque = ", ".join(
             f"CASE WHEN {place} IS NULL THEN NULL ELSE {place} END AS {place}"
             for name, place in places.items()
@@ -172,7 +214,7 @@ class DuckDBExecutor:
     def reader(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         """A large answer, so many rows at a time."""
         with _explained():
-            yield from self.con.sql(sql).to_arrow_reader(rows)
+            yield from streamed(self.con, sql, rows)
 
     def arrow(self, sql: str) -> pa.Table:
         """A small answer, in types that lose nothing."""

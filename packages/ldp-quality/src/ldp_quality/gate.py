@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from ldp_core.errors import ConfigError, UsageError
 from ldp_core.spi import Batch, Spec, Verdict
 
 from ldp_quality.aside.judge import judge
+from ldp_quality.aside.mark import marking
 from ldp_quality.checks.base import Check
 from ldp_quality.config import rules_from_config
 from ldp_quality.executor import DuckDBExecutor
@@ -35,6 +36,9 @@ from ldp_quality.share import MAX_SHARE
 from ldp_quality.verdicts import evaluated
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
     from ldp_quality.contracted import Contracted
 
 
@@ -70,6 +74,16 @@ class PreparedQuality:
     def checks(self) -> int:
         """How many checks it will make."""
         return len(self.items)
+
+    def marked(
+        self, con: DuckDBPyConnection, schema: pa.Schema, on_failure: str | None
+    ) -> Callable[[str], str] | None:
+        """What marks the rows that a rule will put aside for what is in them; None where no rule does."""
+        rules = [rule for rule in self.items if effective(rule, on_failure, self.on_failure) == QUARANTINE]
+        if self.of_file or not rules:
+            return None
+        columns = {field.name: kind_of(field.type) for field in schema}
+        return marking(rules, con, columns, Context(None, None, self.base_dir, self.catalog, self.history))
 
     def judge(self, batch: Batch) -> Verdict:
         """Judge the rows that would be published; a failure blocks them unless it only warns.

@@ -308,10 +308,12 @@ class Search:
     Attributes:
         where: Which rows.
         shown: What to see of each besides its number.
+        count: How many there are in all, where that is known.
     """
 
     where: Predicate
     shown: tuple[Value, ...] = ()
+    count: int | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ldp_core._duck import connect, ident
+from ldp_core._duck import connect, ident, streamed
 from ldp_core.errors import EngineNotFound
 from ldp_core.query.open import open_scan
 from ldp_core.query.refs import TableRef
@@ -70,7 +70,7 @@ class TableHandle:
         con.execute("SET arrow_lossless_conversion=true")  # a UUID as a UUID, not as text
         scan = self.scan()
         names = list(scan.columns if columns is None else columns)
-        reader = con.sql(scan_sql(con, scan, columns=names)).to_arrow_reader()
+        reader = streamed(con, scan_sql(con, scan, columns=names))
         full = scanned_schema(scan.schema)
         schema = pa.schema([full.field(name) for name in names])
         return pa.RecordBatchReader.from_batches(schema, _typed(reader, schema))

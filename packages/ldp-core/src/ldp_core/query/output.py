@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
+from ldp_core._duck import streamed
 from ldp_core._trouble import REMEDIES, file_error
 from ldp_core.errors import QueryError, UsageError
 from ldp_core.query.session import Query, unique_names
@@ -132,7 +133,7 @@ def write_parquet(query: Query, path: Path, limit: int | None = None) -> int:
     sql = sql if limit is None else f"SELECT * FROM (\n{sql}\n) LIMIT {limit}"
     count = 0
     try:
-        reader = query.con.sql(sql).to_arrow_reader(_BATCH)
+        reader = streamed(query.con, sql, _BATCH)
         names = unique_names(reader.schema.names)
         types = [
             pa.uuid() if is_uuid else type for is_uuid, type in zip(uuids, reader.schema.types, strict=True)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ldp_core import _duck
 from ldp_core.errors import DataQualityError, TableChanged
 from ldp_core.plan.stages import Check
 from ldp_core.spi import Batch, PreparedGate, Report, RunContext, Standing, Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MEMORY = "200MB"
 """What the engine may use to judge: twelve checks over 10M rows, one of them unique, are no slower for it."""
@@ -33,6 +37,18 @@ def judge(gates: Sequence[tuple[str, PreparedGate]], batch: Batch) -> dict[str, 
         return {}
     with _duck.at_most(batch.con, MEMORY):
         return {name: gate.judge(batch) for name, gate in gates}
+
+
+def marked(
+    gates: Sequence[tuple[str, PreparedGate]], ctx: RunContext, schema: pa.Schema
+) -> Callable[[str], str] | None:
+    """What marks rows that a gate will put aside; that of the first gate that can."""
+    for _, gate in gates:
+        mark = getattr(gate, "marked", None)
+        found: Callable[[str], str] | None = mark(ctx.con, schema, ctx.on_failure) if mark else None
+        if found is not None:
+            return found
+    return None
 
 
 def again(

@@ -206,7 +206,7 @@ def _load_once(
     try:
         extract = open_source(plan, ctx, session)
         seen = stamps(plan, extract)
-        extract, resolved, staged = _stage(plan, ctx, session, extract)
+        extract, resolved, staged = _stage(plan, ctx, session, extract, prepared)
         counts = reconciled(plan, ctx, extract, staged.rows_in)
         read, kept = counts.read, counts.kept
         rejects = rejected(ctx, extract)
@@ -270,13 +270,17 @@ def _keep(error: DataQualityError, session: TargetSession, staged: Staged, summa
 
 
 def _stage(
-    plan: Plan, ctx: RunContext, session: TargetSession, extract: Extract
+    plan: Plan,
+    ctx: RunContext,
+    session: TargetSession,
+    extract: Extract,
+    prepared: list[tuple[str, PreparedGate]],
 ) -> tuple[Extract, Resolved, Staged]:
     """Write the rows where nobody sees them, with better types when the first ones did not hold."""
 
     def attempt(resolved: Resolved) -> Staged:
         try:
-            return session.stage(resolved)
+            return session.stage(replace(resolved, marked=gates.marked(prepared, ctx, resolved.schema)))
         except BaseException:
             session.discard()
             raise

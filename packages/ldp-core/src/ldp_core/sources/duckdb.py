@@ -112,7 +112,7 @@ def _copy(path: Path, spec: Spec, ctx: RunContext) -> tuple[Path, Any, int | Non
             if ctx.keyed is not None and has_filter(ctx.keyed):
                 rows = int(con.execute(f"SELECT count(*) FROM (\n{query}\n)").fetchall()[0][0])
                 query = f"SELECT * FROM (\n{query}\n) AS w WHERE {condition(ctx.keyed, schema)}"
-            with con.sql(query).to_arrow_reader(65536) as reader:
+            with _duck.streamed(con, query, 65536) as reader:
                 return spill(ctx.scratch, schema, reader), schema, rows
         except duckdb.Error as error:
             if (found := trouble(error, ctx.scratch)) is not None:

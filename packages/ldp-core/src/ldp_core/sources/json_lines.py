@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ldp_core._duck import streamed
 from ldp_core.sources import _files, _rejects
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def objects(
     The engine gives the text of an object as it stands in the file, so the file is walked along with them:
     between two objects are only blanks, commas and brackets. The line is None from where that fails.
     """
-    found = ctx.con.sql(f"SELECT json::VARCHAR AS json FROM {objects_sql}").to_arrow_reader(1000)
+    found = streamed(ctx.con, f"SELECT json::VARCHAR AS json FROM {objects_sql}", 1000)
     walk: _Walk | None = _Walk(file, compression)
     for batch in found:
         for raw in batch.column(0).to_pylist():

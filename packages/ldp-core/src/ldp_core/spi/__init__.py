@@ -5,7 +5,7 @@ it, ``TargetSession.resolve`` fits it to the table, ``TargetSession.stage`` writ
 gates judge the ``Batch``, ``TargetSession.publish`` makes it visible in one step or ``discard`` deletes it.
 """
 
-from ldp_core.spi.gates import Apart, Batch, Gate, PreparedGate, Report, Standing, Verdict
+from ldp_core.spi.gates import Apart, Batch, Gate, Marks, PreparedGate, Report, Standing, Verdict
 from ldp_core.spi.load import Extract, Loss, Resolved, Staged, TargetSession, WriteResult
 from ldp_core.spi.plugins import (
     CatalogProvider,
@@ -19,6 +19,7 @@ from ldp_core.spi.plugins import (
 )
 from ldp_core.spi.run import Keyed, Progress, RunContext
 from ldp_core.spi.spec import Spec
+from ldp_core.spi.tasks import OpenTask, TableName, Task, TaskCall, TaskInfo, TaskKind, TaskResult
 
 __all__ = [
     "Apart",
@@ -30,6 +31,8 @@ __all__ = [
     "Gate",
     "Keyed",
     "Loss",
+    "Marks",
+    "OpenTask",
     "PreparedGate",
     "Progress",
     "Report",
@@ -40,9 +43,15 @@ __all__ = [
     "Spec",
     "Staged",
     "Standing",
+    "TableName",
     "Target",
     "TargetInfo",
     "TargetSession",
+    "Task",
+    "TaskCall",
+    "TaskInfo",
+    "TaskKind",
+    "TaskResult",
     "Transform",
     "Verdict",
     "WriteResult",

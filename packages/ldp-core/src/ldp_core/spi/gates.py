@@ -131,6 +131,21 @@ class PreparedGate(Protocol):
         """Judge the rows that would be published."""
 
 
+class Marks(Protocol):
+    """What a prepared gate may do besides: it knows a row that it will put aside before any is written."""
+
+    def marked(
+        self, con: DuckDBPyConnection, schema: pa.Schema, on_failure: str | None
+    ) -> Callable[[str], str] | None:
+        """See ``Resolved.marked``; None where no rule puts a row aside for what is in it.
+
+        Args:
+            con: The connection that will read the rows.
+            schema: Their columns.
+            on_failure: See ``Batch``.
+        """
+
+
 class Gate(Protocol):
     """A kind of gate, registered in ``ldp.gates`` under the name of its section."""
 

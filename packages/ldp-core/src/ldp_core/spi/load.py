@@ -93,6 +93,9 @@ class Resolved:
         losses: Conversions, counted (or to be counted while staging, for those the target counts there).
         notes: Lines for the user, such as ``new column tip (double)``.
         state: The target's own.
+        marked: Gives for the SQL of the rows the same with one more BOOLEAN column, last: whether a gate is
+            going to put the row aside, as far as the row alone tells. What it marks is staged in files of its
+            own, so that taking it out rewrites none. None where no such row is expected.
     """
 
     sql: str
@@ -100,6 +103,7 @@ class Resolved:
     losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     state: Any = None
+    marked: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True)

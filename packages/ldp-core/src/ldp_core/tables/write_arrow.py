@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldp_core import fs
-from ldp_core._duck import ident
+from ldp_core._duck import ident, streamed
 from ldp_core.tables import partition_sql
 from ldp_core.tables.metrics import data_file
 from ldp_core.tables.types import from_iceberg
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from pyiceberg.types import IcebergType
 
 _BATCH = 100_000
+_LEVELS = {"zstd": 3}
+"""The level of compression where Arrow's own is not that of a DuckDB copy."""
 
 
-def write_batches(con: DuckDBPyConnection, sql: str, layout: Layout, place: str) -> Written:
+def write_batches(
+    con: DuckDBPyConnection, sql: str, layout: Layout, place: str, flag: str | None = None
+) -> Written:
     """Write a batch, one file at a time; the rows of a partitioned table are sorted by partition first.
 
     Args:
@@ -34,36 +38,37 @@ def write_batches(con: DuckDBPyConnection, sql: str, layout: Layout, place: str)
         sql: A SELECT of the columns of ``layout.schema``.
         layout: How files look.
         place: The folder or key prefix of the new files.
+        flag: See ``write_files``. Without partitions the two kinds of rows are written side by side.
     """
     schema = file_schema(layout.schema)
     columns = ", ".join(ident(name) for name in schema.names)
     keys = key_columns(layout)
     code = " || '|' || ".join(f"coalesce(CAST({key} AS VARCHAR), 'null')" for _, key in keys) or "''"
+    if flag is not None:
+        code = f"{code} || '|' || {ident(flag)}" if keys else f"CAST({ident(flag)} AS INTEGER)"
     name = unused(layout, "__p")
     query = f"SELECT {columns}, {code} AS {ident(name)} FROM ({sql}) AS b"
     if keys:
         query += f" ORDER BY {ident(name)}"
+    pieces = _runs if keys or flag is None else _sides
     files: list[DataFile] = []
-    writer: _Writer | None = None
-    current: Any = None
+    writers: dict[Any, _Writer] = {}
     con.execute("SET arrow_lossless_conversion=true")  # a uuid is else read as text
     try:
-        for batch in con.sql(query).to_arrow_reader(_BATCH):
-            for value, part in _runs(batch, name):
-                if writer is not None and (value != current or writer.size >= layout.target_size):
-                    files.append(writer.finish())
-                    writer = None
+        for batch in streamed(con, query, _BATCH):
+            for value, part in pieces(batch, name):
+                if keys:
+                    files += [writers.pop(other).finish() for other in [*writers] if other != value]
+                if value in writers and writers[value].size >= layout.target_size:
+                    files.append(writers.pop(value).finish())
                 rows = pa.Table.from_batches([part]).select(schema.names).cast(schema)
-                if writer is None:
+                if value not in writers:
                     partition = partition_sql.record(layout.spec, layout.schema, rows)
-                    writer = _Writer(layout, place, schema, partition)
-                writer.write(rows)
-                current = value
-        if writer is not None:
-            files.append(writer.finish())
-            writer = None
+                    writers[value] = _Writer(layout, place, schema, partition)
+                writers[value].write(rows)
+        files += [writers.pop(value).finish() for value in [*writers]]
     finally:
-        if writer is not None:
+        for writer in writers.values():
             writer.close()
         con.execute("RESET arrow_lossless_conversion")
     return Written(tuple(files), sum(f.record_count for f in files), sum(f.file_size_in_bytes for f in files))
@@ -93,9 +98,12 @@ class _Writer:
             self.sink,
             schema,
             compression="none" if codec == "uncompressed" else codec,
+            compression_level=_LEVELS.get(codec),
             metadata_collector=self.collected,
             store_schema=False,
+            store_decimal_as_integer=True,
         )
+        self.waiting: list[pa.Table] = []
 
     @property
     def size(self) -> int:
@@ -103,8 +111,15 @@ class _Writer:
         return int(self.sink.tell())
 
     def write(self, rows: pa.Table) -> None:
-        """Add rows as a row group."""
-        self.writer.write_table(rows)
+        """Add rows; a row group is written when enough of them wait."""
+        self.waiting.append(rows)
+        if sum(waiting.num_rows for waiting in self.waiting) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self.waiting:
+            self.writer.write_table(pa.concat_tables(self.waiting))
+            self.waiting.clear()
 
     def close(self) -> None:
         """End the file."""
@@ -113,7 +128,10 @@ class _Writer:
 
     def finish(self) -> DataFile:
         """End the file and describe it."""
-        self.writer.close()
+        try:
+            self._flush()
+        finally:
+            self.writer.close()
         size = self.size
         self.sink.close()
         layout = self.layout
@@ -137,6 +155,16 @@ def _runs(batch: pa.RecordBatch, name: str) -> Iterator[tuple[Any, pa.RecordBatc
     for end, value in zip(encoded.run_ends.to_pylist(), encoded.values.to_pylist(), strict=True):
         yield value, batch.slice(start, end - start)
         start = end
+
+
+def _sides(batch: pa.RecordBatch, name: str) -> Iterator[tuple[Any, pa.RecordBatch]]:
+    """The rows of a batch that a flag is not true of, and the others."""
+    import pyarrow.compute as pc
+
+    flag = pc.fill_null(pc.equal(batch.column(name), 1), False)
+    for value, part in ((False, batch.filter(pc.invert(flag))), (True, batch.filter(flag))):
+        if part.num_rows:
+            yield value, part
 
 
 def _with_id(name: str, kind: pa.DataType, nullable: bool, field_id: int) -> pa.Field:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ldp_core._duck import ident
+from ldp_core._duck import free_name, ident
 from ldp_core.spi import RunContext, Staged
 from ldp_core.tables.write import Written
 from ldp_core.targets._reconcile import prove_rewrite
@@ -15,15 +15,44 @@ from ldp_core.targets._spill import over, spill
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
     from pyiceberg.manifest import DataFile
 
     from ldp_core.targets._changes import Plan
+
+
+_FIRST = 100_000
+"""Rows that are looked at before the others are written."""
 
 
 def rest(sql: str, schema: pa.Schema, table: str) -> str:
     """The rows of a ``placed_sql`` that a table does not name."""
     columns = ", ".join(f"p.{ident(name)}" for name in schema.names)
     return f"SELECT {columns} FROM ({sql}) AS p ANTI JOIN {table} AS a ON {same_place(schema.names)}"
+
+
+def apart(con: DuckDBPyConnection, marked: str, schema: pa.Schema) -> tuple[str, str] | None:
+    """The rows with a flag for those that a gate will put aside, and the name of the flag.
+
+    None where the first rows hold none: to keep rows apart costs something, and taking few rows out later
+    rewrites few files.
+
+    Args:
+        con: The run's connection.
+        marked: See ``Resolved.marked``.
+        schema: The columns of the rows.
+    """
+    import duckdb
+
+    flag = free_name("__apart", schema.names)
+    names = ", ".join(ident(name) for name in [*schema.names, flag])
+    sql = f"SELECT * FROM (\n{marked}\n) AS m({names})"
+    first = f"SELECT {ident(flag)} FROM ({sql}) AS f LIMIT {_FIRST}"
+    try:
+        some = con.execute(f"SELECT coalesce(bool_or({ident(flag)}), false) FROM ({first}) AS s").fetchall()
+    except duckdb.Error:
+        return None  # a value that does not fit is met, and told, when the rows are written
+    return (sql, flag) if some[0][0] else None
 
 
 def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
@@ -47,7 +76,7 @@ def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
     files = list(whole)
     if mixed:
         rows = placed_sql(con, _paths(mixed), schema, io)
-        again = plan.write(rest(rows, schema, table), folder)
+        again = plan.write(rest(rows, schema, table), folder=folder)
         staying = sum(file.record_count - bad[place(file.file_path)] for file in mixed)
         prove_rewrite(again.files, staying, 0, ".".join(plan.base.identifier))
         files += again.files

@@ -38,7 +38,7 @@ class _File:
         """
         import duckdb
 
-        from ldp_core import registry
+        from ldp_core import _duck, registry
         from ldp_core.targets._context import context
 
         self._must_exist()
@@ -47,7 +47,7 @@ class _File:
             extract = registry.load("ldp.sources", self.format).open(spec, ctx, None)
             while True:
                 try:
-                    return ctx.con.sql(extract.sql).to_arrow_reader().read_all()
+                    return _duck.streamed(ctx.con, extract.sql).read_all()
                 except duckdb.Error as error:
                     extract = extract.after(error)
 
@@ -348,7 +348,7 @@ def _exact(table: Table, scan: Any) -> pa.Table:
         names = [column.name for column in scan.projection().fields]
         found, left = [], scan.limit
         con.execute("SET arrow_lossless_conversion=true")
-        for batch in con.sql(scan_sql(con, planned)).to_arrow_reader():
+        for batch in _duck.streamed(con, scan_sql(con, planned)):
             rows = pa.Table.from_batches([batch]).cast(arrow_schema(whole)).filter(keep).slice(0, left)
             found.append(rows.select(names))
             left = None if left is None else left - rows.num_rows

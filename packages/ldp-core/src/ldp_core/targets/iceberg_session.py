@@ -35,7 +35,7 @@ from ldp_core.targets._reconcile import prove
 from ldp_core.targets._register import name_mapping, register
 from ldp_core.targets._rows import empty_sql, parquet_sql, placed_sql
 from ldp_core.targets._spill import kept, spill_upsert
-from ldp_core.targets._split import split_files, split_spill
+from ldp_core.targets._split import apart, split_files, split_spill
 from ldp_core.targets._standing import Beside, head_of
 from ldp_core.targets._window import Replaced, WindowOverwrite, check_columns, check_rows
 from ldp_core.targets.iceberg import columns_of, live_rows
@@ -158,7 +158,7 @@ class IcebergSession:
             if self.once:
                 fitted = replace(fitted, sql=kept(self.ctx, fitted.sql))
             with self.ctx.progress.step(f"write {self.place.label}"):
-                written = self._registered(plan, fitted) or plan.write(fitted.sql, self.stage_.folder)
+                written = self._registered(plan, fitted) or self._write(plan, fitted, resolved.marked)
         paths = [file.file_path for file in written.files]
         batch = parquet_sql(self.ctx.con, paths, fitted.schema, plan.layout.io_properties)
         ordered = f"SELECT *, row_number() OVER () - 1 AS __row FROM ({fitted.sql}) AS o"
@@ -176,6 +176,14 @@ class IcebergSession:
         if self.window is not None:
             check_rows(plan, staged, self.window)
         return staged
+
+    def _write(self, plan: Plan, fitted: Fitted, marked: Callable[[str], str] | None) -> Written:
+        """The rows as files; those that a gate will put aside in files of their own."""
+        assert self.stage_ is not None
+        folder = self.stage_.folder
+        if marked is not None and (found := apart(self.ctx.con, marked(fitted.sql), fitted.schema)):
+            return plan.write(*found, folder=folder)
+        return plan.write(fitted.sql, folder=folder)
 
     def without(self, staged: Staged, table: str) -> Staged:
         """The staged rows without those that a table names by ``__file`` and ``__pos``.

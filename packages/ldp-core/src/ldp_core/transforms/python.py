@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ldp_core.errors import Problem
 from ldp_core.shape import Key, Shape, Text
@@ -55,13 +55,13 @@ class _PythonTransform:
             ConfigError: There is no such module or function.
             LDPError: The function fails, or gives something else than it must; names the batch.
         """
-        from ldp_core._duck import text
+        from ldp_core._duck import streamed, text
         from ldp_core.transforms._call import Call
         from ldp_core.transforms._load import load_function
 
         function = load_function(str(spec.get("python")), Path(spec.base_dir), spec)
         call = Call(str(spec.get("python")), function, spec)
-        reader: Any = ctx.con.sql(sql).to_arrow_reader(65536)
+        reader = streamed(ctx.con, sql, 65536)
         run = call.over_table if spec.get("input") == "table" else call.over_batches
         path, out = run(reader, ctx.scratch)
         return f"SELECT * FROM read_parquet({text(str(path))}, hive_partitioning=false)", out
