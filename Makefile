@@ -2,7 +2,7 @@
 
 UV := sh tools/uv
 RUN := $(UV) run --frozen
-PACKAGES := packages/ldp-core packages/ldp-quality packages/ldp-cli
+PACKAGES := packages/ldp-core packages/ldp-quality packages/ldp-orchestration packages/ldp-cli
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ format: ## format and mend what ruff can
 	$(RUN) ruff check --fix .
 
 typecheck: ## mypy --strict
-	$(RUN) mypy packages/ldp-core/src packages/ldp-quality/src packages/ldp-cli/src
+	$(RUN) mypy $(addsuffix /src,$(PACKAGES))
 
 test: ## all tests that need Python alone
 	$(RUN) python -m compileall -q packages/*/src

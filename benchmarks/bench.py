@@ -18,6 +18,7 @@ NAMES = (
     "upsert",
     "query",
     "windows",
+    "schedule",
     "startup",
     "s3",
 )

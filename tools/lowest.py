@@ -23,6 +23,8 @@ INSTALL = [
     "-e",
     "packages/ldp-quality",
     "-e",
+    "packages/ldp-orchestration",
+    "-e",
     "packages/ldp-cli",
     "--group",
     "test",

@@ -14,6 +14,9 @@ DIST = ROOT / "dist"
 ALONE = {
     "ldp-core": "import ldp_core; [getattr(ldp_core, name) for name in ldp_core.__all__]",
     "ldp-quality": "import ldp_quality; [getattr(ldp_quality, name) for name in ldp_quality.__all__]",
+    "ldp-orchestration": (
+        "import ldp_orchestration; [getattr(ldp_orchestration, name) for name in ldp_orchestration.__all__]"
+    ),
     "ldp-cli": "import ldp_cli.main",
 }
 

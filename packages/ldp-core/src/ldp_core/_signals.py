@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -44,10 +44,12 @@ def uninterrupted() -> Iterator[None]:
 def heard(stop: Callable[[], object]) -> Iterator[None]:
     """Call ``stop`` as soon as SIGINT or SIGTERM comes: Python's own handler waits until the engine returns.
 
-    Nothing happens in a thread other than the main one, nor where somebody listens already.
+    Nothing happens where somebody listens already. Signals do not reach a thread other than the main one:
+    there ``stop`` is called by ``stop_threads``.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        with _hearing(threading.get_ident(), stop):
+            yield
         return
     import socket
 
@@ -73,3 +75,32 @@ def heard(stop: Callable[[], object]) -> Iterator[None]:
         listener.join()
         ear.close()
         mouth.close()
+
+
+_in_threads: dict[int, list[Callable[[], object]]] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def _hearing(thread: int, stop: Callable[[], object]) -> Iterator[None]:
+    with _lock:
+        _in_threads.setdefault(thread, []).append(stop)
+    try:
+        yield
+    finally:
+        with _lock:
+            _in_threads[thread].remove(stop)
+            if not _in_threads[thread]:
+                del _in_threads[thread]
+
+
+def stop_threads(threads: Collection[int]) -> None:
+    """Interrupt what the engines of some threads are doing now; what they begin next is not touched.
+
+    Args:
+        threads: The idents of threads other than the main one.
+    """
+    with _lock:  # an engine is closed after it has left the list, so none is interrupted that is gone
+        for thread in threads:
+            for stop in _in_threads.get(thread, ()):
+                stop()

@@ -47,3 +47,25 @@ def file_lock(path: Path, *, what: str, timeout: float = 300) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def try_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock file if nobody else does, without waiting; gives whether it is held now.
+
+    Args:
+        path: The lock file; its folder is made, and it stays behind.
+    """
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(str(path))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

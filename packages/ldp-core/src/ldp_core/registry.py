@@ -10,12 +10,19 @@ from ldp_core.errors import ConfigError, PipelineNotFound
 PACKAGES = {
     "ldp.event_sinks": {"quality_store": "ldp-quality"},
     "ldp.gates": {"quality": "ldp-quality"},
+    "ldp.kinds": {"Workflow": "ldp-orchestration"},
     "ldp.sections": {
         "quality": "ldp-quality",
         "retries": "ldp-orchestration",
+        "sla": "ldp-orchestration",
         "maintenance": "ldp-maintenance",
     },
-    "ldp.task_kinds": {"dbt": "ldp-dbt", "maintain": "ldp-maintenance", "pipeline": "ldp-orchestration"},
+    "ldp.task_kinds": {
+        "contract": "ldp-quality",
+        "dbt": "ldp-dbt",
+        "maintain": "ldp-maintenance",
+        "pipeline": "ldp-orchestration",
+    },
 }
 """Which package brings a well-known name, for the message when it is absent."""
 

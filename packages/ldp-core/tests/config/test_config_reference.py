@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from ldp_core import registry
 from ldp_core.commands.schema import schema
 from ldp_core.config import Config
 from ldp_core.config.pipeline import pipeline_shape
@@ -78,9 +79,10 @@ def test_every_key_of_the_shape_is_in_the_page() -> None:
     )
 
 
-def test_unknown_kinds_and_those_of_others() -> None:
+def test_unknown_kinds_and_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"unknown kind 'Nope'; the kinds are Pipeline, Workflow"):
         CliRunner().invoke(schema, ["--kind", "Nope"], catch_exceptions=False, standalone_mode=False)
+    monkeypatch.setattr(registry, "find", lambda *_, **__: None)
     with pytest.raises(UsageError, match="ldp-orchestration"):
         CliRunner().invoke(schema, ["--kind", "Workflow"], catch_exceptions=False, standalone_mode=False)
 

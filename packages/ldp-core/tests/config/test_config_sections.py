@@ -40,7 +40,10 @@ def problems(severity: str = "error", **sections: Any) -> dict[str, str]:
         "0 0 * * 5#2",
         "0 0 29 2 *",
         "0 0 * jan-mar mon,wed",
-        "0 0 0 * * *",
+        "0 0 * * MON#2,5L",
+        "0 0 30 2 MON",
+        "0 0 31 */2 *",
+        "0 0 L,31 2 *",
         "  0 0 * * *  ",
     ],
 )
@@ -53,6 +56,7 @@ def test_schedules(text: str) -> None:
     ("text", "message"),
     [
         ("0 0 * *", "has five fields"),
+        ("0 0 0 * * *", "has five fields"),
         ("0 0 * * * * *", "has five fields"),
         ("@yearly", "unknown schedule '@yearly'; the words are @hourly, @daily, @weekly, @monthly"),
         ("daily", "has five fields"),
@@ -65,6 +69,8 @@ def test_schedules(text: str) -> None:
         ("0 0 * * 5-1", "'5-1' is no day of week"),
         ("0 0 30 2 *", "never comes"),
         ("0 0 31 4,6 *", "never comes"),
+        ("0 0 30-31 feb */2", "never comes"),
+        ("0 0 31 4-6/2 *", "never comes"),
         ("a b c d e", "'a' is no minute"),
         ("1,,2 * * * *", "'' is no minute"),
         ("-1 * * * *", "'-1' is no minute"),

@@ -19,6 +19,7 @@ ZONES = [
     "America/New_York",
     "America/Sao_Paulo",
     "America/Havana",
+    "America/St_Johns",
     "Australia/Lord_Howe",
     "Pacific/Apia",
     "Asia/Kolkata",

@@ -85,9 +85,9 @@ def test_files_astride_are_written_again_once_where_others_leave_them_alone(
     real = Plan.write
     between(monkeypatch, other(one, [(4, at(5))]), other(one, [(5, at(6))]))
 
-    def write(self: Plan, sql: str, folder: str) -> Any:
+    def write(self: Plan, sql: str, folder: str, flag: str | None = None) -> Any:
         writes.append(sql)
-        return real(self, sql, folder)
+        return real(self, sql, folder, flag)
 
     monkeypatch.setattr(Plan, "write", write)
     one.load([(9, at(1, 7))], DAY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ldp_core import registry
@@ -48,6 +49,15 @@ def open_catalog(spec: Spec, *, create: bool = False) -> Catalog:
 def namespace(spec: Spec) -> str:
     """The namespace of the config's table."""
     return provider_of(spec).namespace(spec)
+
+
+def place(spec: Spec) -> str:
+    """Where a catalog is: its folder or its address, absolute; empty where its spec does not say."""
+    found = next((spec.get(name) for name in ("warehouse_path", "uri", "warehouse") if spec.get(name)), None)
+    if found is None:
+        return ""
+    full = spec.path(str(found))
+    return full if "://" in full else str(Path(full).absolute())
 
 
 def peek(spec: Spec) -> PeekedCatalog | None:

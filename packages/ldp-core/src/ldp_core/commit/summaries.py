@@ -89,12 +89,16 @@ def aside(view: TableView) -> Iterator[Told]:
 
 
 def in_summaries(view: TableView, key: str) -> Point | None:
-    """The ancestor of main that carries a key."""
-    for snap in view.ancestors():
-        summary = _keyed(view, snap)
-        if summary is not None and summary[KEY] == key:
-            return Point(snap.id, snap.sequence)
-    return None
+    """The ancestor of main that carries a key; the newest where several do."""
+    found: dict[str, Point] | None = view.memory.get(KEY)
+    if found is None:
+        found = {}
+        for snap in view.ancestors():
+            summary = _keyed(view, snap)
+            if summary is not None:
+                found.setdefault(summary[KEY], Point(snap.id, snap.sequence))
+        view.memory[KEY] = found
+    return found.get(key)
 
 
 def since(view: TableView, anchor: Point | None) -> list[Told]:

@@ -64,6 +64,16 @@ def idempotency_key(
     return digest(["ldp/v1", "idempotency", identifier, full, *bounds])
 
 
+def replace_key(key: str, spec_hash: str) -> str:
+    """The key under which what a window has published is replaced once for a config as it is.
+
+    Args:
+        key: The key of the window.
+        spec_hash: The hash of the config.
+    """
+    return digest(["ldp/v1", "replace", key, spec_hash])
+
+
 def requeue_key(key: str, batch: str) -> str:
     """The key under which the rows of a quarantine batch are published once.
 

@@ -47,7 +47,7 @@ def child(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def load_document(path: str | Path, *, as_json: bool | None = None) -> Document:
+def load_document(path: str | Path, *, as_json: bool | None = None, name: str | None = None) -> Document:
     """Read a JSON or YAML file.
 
     YAML (``.yaml``, ``.yml``) is the 1.2 core schema, so a config in JSON and in YAML is the same data.
@@ -56,11 +56,12 @@ def load_document(path: str | Path, *, as_json: bool | None = None) -> Document:
     Args:
         path: The file.
         as_json: Read it as JSON (or as YAML) whatever its name.
+        name: What messages call the file; its path by default.
 
     Raises:
         ConfigError: It is not there, not UTF-8, not JSON or YAML, or not an object; names file and line.
     """
-    name, file = str(path), Path(path)
+    name, file = name or str(path), Path(path)
     text = _read(file, name)
     if as_json is None:
         as_json = file.suffix.lower() not in YAML_SUFFIXES

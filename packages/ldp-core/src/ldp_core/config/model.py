@@ -75,17 +75,23 @@ class Config:
         return f"Config({self.identifier!r}, file={self.name!r})"
 
     @classmethod
-    def from_file(cls, path: str | Path, env: str | None = None) -> Config:
+    def from_file(cls, path: str | Path, env: str | None = None, name: str | None = None) -> Config:
         """Read a JSON or YAML file.
 
         Args:
             path: The file; ``.yaml`` and ``.yml`` are YAML, any other name is JSON.
             env: The environment of ``ldp.yaml``.
+            name: What messages call the file; its path by default.
 
         Raises:
             ConfigError: The file cannot be read or parsed; names file and line.
         """
-        return cls._of(load_document(path), None, env)
+        return cls._of(load_document(path, name=name), None, env)
+
+    @classmethod
+    def from_document(cls, document: Document, env: str | None = None) -> Config:
+        """A config from a file that was parsed already; ``env`` is the environment of ``ldp.yaml``."""
+        return cls._of(document, None, env)
 
     @classmethod
     def from_json(cls, path: str | Path) -> Config:

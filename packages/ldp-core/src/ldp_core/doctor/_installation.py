@@ -25,6 +25,8 @@ GROUPS = (
     "ldp.gates",
     "ldp.checks",
     "ldp.event_sinks",
+    "ldp.kinds",
+    "ldp.task_kinds",
     "ldp.demos",
     "ldp.doctor",
 )

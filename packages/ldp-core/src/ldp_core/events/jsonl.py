@@ -45,7 +45,7 @@ class JsonlSink:
         Raises:
             ConfigError: It is no file of this machine.
         """
-        return _Ledger(local_path(spec.path(str(spec.get("path") or DEFAULT_PATH))))
+        return _Ledger(local_path(spec.path(str(spec.get("path") or DEFAULT_PATH))).absolute())
 
 
 @dataclass(frozen=True)
@@ -95,29 +95,40 @@ def _line(event: Event) -> bytes:
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """The events of a ledger, oldest first; broken lines are left out, no file is no events."""
-    # The newest file is opened first: should it be set aside meanwhile, it is still read, and read once.
-    current = _opened(path)
-    older = _older(path, current)
-    for file in (*reversed(older), path):
-        handle = current if file is path else _opened(file)
-        if handle is None:
-            continue
+    for handle in parts(path):
         with handle:
             for line in handle:
-                event = _event(line)
+                event = parsed(line)
                 if event is not None:
                     yield event
 
 
+def parts(path: Path) -> Iterator[IO[bytes]]:
+    """The files of a ledger, oldest first, opened one after the other; whoever takes one closes it."""
+    # The newest file is opened first: should it be set aside meanwhile, it is still read, and read once.
+    current = _opened(path)
+    for file in reversed(_older(path, current)):
+        handle = _opened(file)
+        if handle is not None:
+            yield handle
+    if current is not None:
+        yield current
+
+
 def read_back(path: Path) -> Iterator[dict[str, Any]]:
     """The events of a ledger, newest first, read from its end: the first come without reading the rest."""
+    yield from filter(None, map(parsed, lines_back(path)))
+
+
+def lines_back(path: Path) -> Iterator[bytes]:
+    """The lines of a ledger, newest first, read from its end; some may be broken or empty."""
     current = _opened(path)
     for file in (path, *_older(path, current)):
         handle = current if file is path else _opened(file)
         if handle is None:
             continue
         with handle:
-            yield from filter(None, map(_event, _lines_back(handle)))
+            yield from _lines_back(handle)
 
 
 def exists(path: Path) -> bool:
@@ -179,7 +190,8 @@ def _opened(path: Path) -> IO[bytes] | None:
         return None
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """The event of a line; None where it is none."""
     if not line.strip():
         return None
     try:

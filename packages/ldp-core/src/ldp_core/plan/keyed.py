@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -181,7 +181,7 @@ def keyed(plan: Plan, ask: Ask, said: Mapping[str, Any] | None = None, id: str =
     window = None if ask.window is None else parse_window(ask.window, zone, ask.now)
     key = None if ask.idempotency_key == AUTO else ask.idempotency_key
     if key is None and window is not None and plan.write.kind == "ICEBERG":
-        key = _key(plan, window)
+        key = key_of(plan, window)
     source = plan.read.spec
     made = Keyed(
         pipeline=plan.identifier,
@@ -201,13 +201,25 @@ def keyed(plan: Plan, ask: Ask, said: Mapping[str, Any] | None = None, id: str =
     return replace(plan, read=read, keyed=made)
 
 
-def _key(plan: Plan, window: Window) -> str:
-    """The key of a window of a plan into a table."""
+def key_of(plan: Plan, window: Window, *, replace: bool = False) -> str:
+    """The key of a window of a plan into a table.
+
+    Args:
+        plan: The stages.
+        window: The window.
+        replace: Whether it is the key under which the window is replaced.
+    """
+    return keys_of(plan, (window,), replace=replace)[0]
+
+
+def keys_of(plan: Plan, windows: Sequence[Window], *, replace: bool = False) -> list[str]:
+    """The keys of windows of a plan into a table; see ``key_of``."""
     from ldp_core.catalogs.access import namespace
 
     target = plan.write.spec
     name = f"{namespace(target.sub('catalog'))}.{target.get('name')}"
-    return canonical.idempotency_key(plan.identifier, name, window.start, window.end)
+    keys = [canonical.idempotency_key(plan.identifier, name, one.start, one.end) for one in windows]
+    return [canonical.replace_key(key, plan.spec_hash) for key in keys] if replace else keys
 
 
 def filled(spec: Spec, window: Window | None, zone: str) -> Spec:

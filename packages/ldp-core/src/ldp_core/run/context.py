@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ldp_core import _duck
 from ldp_core._progress import SILENT
@@ -31,6 +32,8 @@ class RunOptions:
         attempt: From 1.
         part: The workflow that the run is part of.
         on_failure: What a failed gate does, above what configs say: ``fail``, ``warn`` or ``quarantine``.
+        readings: See ``RunContext``.
+        turn: See ``RunContext``.
 
     Raises:
         UsageError: The run id, the attempt or ``on_failure`` is none.
@@ -44,6 +47,8 @@ class RunOptions:
     attempt: int = 1
     part: Part | None = None
     on_failure: str | None = None
+    readings: Any = None
+    turn: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
         if self.run_id is not None and (why := unfit("run_id", self.run_id)):
@@ -94,6 +99,8 @@ def open_context(
                     strict=options.strict,
                     keyed=keyed,
                     on_failure=options.on_failure,
+                    readings=options.readings,
+                    turn=options.turn,
                 )
         finally:
             con.close()

@@ -117,8 +117,12 @@ class Observer:
             part: The workflow that the run is part of; its sinks take the events in place of that ledger.
         """
         wanted = [*plan.sinks, *_ledger(plan)] if _is_keyed(plan.keyed) and part is None else plan.sinks
-        opened = [sink for options in wanted if (sink := _open(options, plan, warn)) is not None]
-        sinks = (*opened, *(part.sinks if part is not None else ()))
+        catalog = plan.write.spec.get("catalog")
+        opened = [open_sink(one, plan.base_dir, warn, file=plan.file, catalog=catalog) for one in wanted]
+        own = [sink for sink in opened if sink is not None]
+        above = part.sinks if part is not None else ()
+        # A config may name the very file that the workflow writes to: each event goes there once.
+        sinks = (*(one for one in own if one[1] not in [sink for _, sink in above]), *above)
         return cls(plan, Emitter(sinks, run_id, attempt, warn=warn, clock=clock), part)
 
     def started(self) -> None:
@@ -325,13 +329,12 @@ def _endpoint(kind: str, spec: Spec) -> dict[str, Any]:
         found["path"] = mask(_absolute(spec, path))
     catalog = spec.get("catalog")
     if isinstance(catalog, Mapping):
-        from ldp_core.catalogs.access import namespace, type_of
+        from ldp_core.catalogs.access import namespace, place, type_of
 
         own = spec.sub("catalog")
-        place = next((own.get(k) for k in ("warehouse_path", "uri", "warehouse") if own.get(k)), "")
         found |= {
             "table": f"{namespace(own)}.{spec.get('name')}",
-            "catalog": {"type": type_of(own), "place": mask(_absolute(own, str(place))) if place else None},
+            "catalog": {"type": type_of(own), "place": mask(place(own)) or None},
         }
     return found
 
@@ -341,7 +344,23 @@ def _absolute(spec: Spec, path: str) -> str:
     return found if "://" in found else str(Path(found).absolute())
 
 
-def _open(options: Mapping[str, Any], plan: Plan, warn: Callable[[str], None]) -> tuple[str, Sink] | None:
+def open_sink(
+    options: Mapping[str, Any],
+    base_dir: Path,
+    warn: Callable[[str], None],
+    *,
+    file: str | None = None,
+    catalog: Any = None,
+) -> tuple[str, Sink] | None:
+    """Open a sink: its name and the function that takes events; None, with a warning, where it does not open.
+
+    Args:
+        options: Its ``type`` and what else was said of it.
+        base_dir: The folder that relative paths start from.
+        warn: Takes one line for the user.
+        file: The config, for messages.
+        catalog: The catalog that a sink writes to which needs one and was not told of any.
+    """
     word = str(options.get("type"))
     name = registry.find("ldp.event_sinks", "null" if word == "none" else word, ignore_case=True)
     if name is None:
@@ -349,16 +368,15 @@ def _open(options: Mapping[str, Any], plan: Plan, warn: Callable[[str], None]) -
         return None
     try:
         sink = registry.load("ldp.event_sinks", name)
-        values = {**_given(sink.shape, plan), **options}
-        opened: Sink = sink.open(Spec(values, plan.base_dir, "metadata.observability", plan.file))
+        values = {**_given(sink.shape, catalog), **options}
+        opened: Sink = sink.open(Spec(values, base_dir, "metadata.observability", file))
         return name, opened
     except Exception as error:
         warn(f"the event sink {name} does not open: {error}")
         return None
 
 
-def _given(shape: Shape, plan: Plan) -> dict[str, Any]:
-    """What a sink takes from the target where its options do not say: the catalog."""
-    catalog = plan.write.spec.get("catalog")
+def _given(shape: Shape, catalog: Any) -> dict[str, Any]:
+    """What a sink takes from elsewhere where its options do not say: the catalog."""
     takes = any(key.name == "catalog" for key in shape.keys)
     return {"catalog": catalog} if takes and catalog is not None else {}

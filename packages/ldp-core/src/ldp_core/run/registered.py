@@ -100,11 +100,16 @@ def run_config(
         LDPError: Anything else that stopped the run; nothing was published.
     """
     config = path_or_config if isinstance(path_or_config, Config) else Config.from_file(path_or_config)
-    source, target = config.source, config.target
-    own = _own(source.get("format"), target.get("format"), source.get("engine"))
+    own = own_route(config)
     if own is not None:
         return _run_own(own(config), mode, options)
     return run(config, mode=mode, **options)
+
+
+def own_route(config: Config) -> Any:
+    """The class that is registered for the route of a config; None where the generic one runs it."""
+    source = config.source
+    return _own(source.get("format"), config.target.get("format"), source.get("engine"))
 
 
 def _run_own(route: Any, mode: str | None, options: Mapping[str, Any]) -> PipelineResult:

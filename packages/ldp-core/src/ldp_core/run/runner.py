@@ -219,6 +219,8 @@ def _load_once(
         observer.evaluated(verdicts)
         _refuse(verdicts, session, staged, _summary(plan, ctx, read, kept, staged))
         refuse_share(ctx, verdicts, staged, rejects, limit(plan, prepared))
+        if ctx.turn is not None:
+            ctx.turn()
         ctx, staged, aside = put_aside(plan, ctx, session, resolved, staged, verdicts, rejects)
         if staged.rows == 0 and not staged.quarantined:
             new = plan.write.kind == "ICEBERG" and session.wanted is None

@@ -39,7 +39,7 @@ def look(plan: Plan, run_id: str, attempt: int) -> None:
         return
     if found is None or not is_local(found.location):
         return
-    view = _view(found)
+    view = view_of(found)
     claim = Claim.of(keyed, label(plan), run_id, attempt, mode(plan))
     published = claim.look(view)
     if published is not None:
@@ -50,7 +50,7 @@ def look(plan: Plan, run_id: str, attempt: int) -> None:
 _seen: dict[str, tuple[dict[str, Any], TableView]] = {}
 
 
-def _view(found: Peeked) -> TableView:
+def view_of(found: Peeked) -> TableView:
     """The view of a peeked table; that of the same parsed file is used again, for windows one by one."""
     known = _seen.get(found.location)
     if known is not None and known[0] is found.data:

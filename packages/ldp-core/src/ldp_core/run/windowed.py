@@ -18,7 +18,9 @@ def kept_sql(keyed: Keyed | None, extract: Extract) -> str:
     """
     if keyed is None or not has_filter(keyed):
         return extract.sql
-    return f"SELECT * FROM (\n{extract.sql}\n) AS w WHERE {in_window(keyed, extract)}"
+    where = in_window(keyed, extract)
+    within = getattr(extract, "within", None)
+    return f"SELECT * FROM (\n{within(keyed) if within else extract.sql}\n) AS w WHERE {where}"
 
 
 def in_window(keyed: Keyed, extract: Extract) -> str:

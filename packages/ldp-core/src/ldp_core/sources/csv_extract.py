@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ldp_core.spi import Loss, RunContext
+    from ldp_core.spi import Keyed, Loss, RunContext
 
 
 _NUMBER = re.compile(r"[+-]?[0-9.,]+([eE][+-]?[0-9]+)?")
@@ -88,10 +88,19 @@ class CsvExtract:
     @cached_property
     def sql(self) -> str:
         """A SELECT of all columns in their types, guards included."""
-        fields = ", ".join(
+        return f"SELECT {self._fields} FROM {self._text_sql}"
+
+    def within(self, keyed: Keyed) -> str:
+        """A SELECT as ``sql``, which may leave out rows that are not of a window."""
+        narrow = getattr(self.source, "within_sql", None)
+        found = narrow(keyed, self.columns, self.ctx) if narrow else None
+        return self.sql if found is None else f"SELECT {self._fields} FROM ({found})"
+
+    @property
+    def _fields(self) -> str:
+        return ", ".join(
             f"{self._value(at)} AS {ident(column.name)}" for at, column in enumerate(self.columns)
         )
-        return f"SELECT {fields} FROM {self._text_sql}"
 
     @property
     def _text_sql(self) -> str:

@@ -35,7 +35,10 @@ _PEEK = 1000
 
 def open_csv(spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:
     """Open a CSV source; see ``Source.open``."""
-    return open_text(open_input(spec, ctx), spec, ctx, wanted)
+    source = open_input(spec, ctx)
+    if ctx.readings is not None:
+        source = ctx.readings.of(source, spec, ctx)
+    return open_text(source, spec, ctx, wanted)
 
 
 def open_text(source: CsvInput, spec: Spec, ctx: RunContext, wanted: pa.Schema | None) -> CsvExtract:

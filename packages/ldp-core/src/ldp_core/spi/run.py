@@ -79,6 +79,8 @@ class RunContext:
         strict: ``--strict``: what would be a warning about data is an error.
         keyed: What the run is to the table; None for a load of the Python classes.
         on_failure: See ``Batch``.
+        readings: What was read of text files for other windows (a ``sources.readings.Readings``).
+        turn: Called right before a load publishes; returns when it is its turn among loads side by side.
     """
 
     con: DuckDBPyConnection
@@ -92,3 +94,5 @@ class RunContext:
     strict: bool = False
     keyed: Keyed | None = None
     on_failure: str | None = None
+    readings: Any = None
+    turn: Callable[[], object] | None = None

@@ -163,6 +163,9 @@ class OpenTask(Protocol):
             LDPError: The table cannot be asked.
         """
 
+    def keys(self, windows: Sequence[Window], *, replace: bool = False) -> list[str]:
+        """The keys of windows, each as ``info`` has it. Only where it is vouched."""
+
     def inputs(self, window: Window | None) -> list[str]:
         """The files that, once changed, may end a failure: its config, what that names, local sources."""
 

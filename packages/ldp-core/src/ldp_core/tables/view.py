@@ -81,6 +81,11 @@ class TableView:
             at = seen[at].parent
         return tuple(seen.values())
 
+    @cached_property
+    def memory(self) -> dict[str, Any]:
+        """What is worked out from the view once, by the name of what it is."""
+        return {}
+
     def older(self) -> Iterator[TableView]:
         """What older metadata files told, newest first; those that are gone are left out."""
         for location in reversed(self.log):

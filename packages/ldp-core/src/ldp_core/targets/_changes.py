@@ -64,7 +64,7 @@ class Plan:
         layout = Layout(schema, base.metadata.spec(), base.metadata.properties, dict(base.io.properties))
         return cls(ctx, base, fitted, layout, docs)
 
-    def write(self, sql: str, flag: str | None = None, *, folder: str) -> Written:
+    def write(self, sql: str, folder: str, flag: str | None = None) -> Written:
         """Write rows as data files below a folder; see ``write_files``."""
         return write_files(self.ctx.con, sql, self.layout, folder, flag)
 
@@ -118,7 +118,7 @@ def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder
     updates, schema_id, properties = plan.evolution(base)
     columns = plan.fitted.schema.names
     if base.metadata.current_snapshot() is None:
-        written = plan.write(staged.sql, folder=folder)
+        written = plan.write(staged.sql, folder)
         prove_rewrite(written.files, 0, staged.rows, ".".join(base.identifier))
         counts = UpsertCounts(staged.rows, 0, 0)
         return Change(
@@ -131,7 +131,7 @@ def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder
             staged.ordered_sql,
             columns,
             keys,
-            lambda sql: plan.write(sql, folder=folder).files,
+            lambda sql: plan.write(sql, folder).files,
             updates=updates,
             schema_id=schema_id,
         )

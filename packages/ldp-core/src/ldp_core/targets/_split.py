@@ -76,7 +76,7 @@ def split_files(plan: Plan, staged: Staged, table: str, folder: str) -> Staged:
     files = list(whole)
     if mixed:
         rows = placed_sql(con, _paths(mixed), schema, io)
-        again = plan.write(rest(rows, schema, table), folder=folder)
+        again = plan.write(rest(rows, schema, table), folder)
         staying = sum(file.record_count - bad[place(file.file_path)] for file in mixed)
         prove_rewrite(again.files, staying, 0, ".".join(plan.base.identifier))
         files += again.files

@@ -124,7 +124,7 @@ class WindowOverwrite:
             return ()
         key = old.identity()
         if key not in self._written:
-            written = self.plan.write(old.rest_sql(self.plan.layout.schema), folder=self.folder)
+            written = self.plan.write(old.rest_sql(self.plan.layout.schema), self.folder)
             prove_rewrite(written.files, old.staying(), 0, old.table)
             self._written[key] = written
         return self._written[key].files

@@ -182,8 +182,9 @@ class IcebergSession:
         assert self.stage_ is not None
         folder = self.stage_.folder
         if marked is not None and (found := apart(self.ctx.con, marked(fitted.sql), fitted.schema)):
-            return plan.write(*found, folder=folder)
-        return plan.write(fitted.sql, folder=folder)
+            sql, flag = found
+            return plan.write(sql, folder, flag)
+        return plan.write(fitted.sql, folder)
 
     def without(self, staged: Staged, table: str) -> Staged:
         """The staged rows without those that a table names by ``__file`` and ``__pos``.

@@ -39,8 +39,13 @@ def midnight(day: date, zone: str) -> datetime:
 
 
 def local_day(moment: datetime, zone: str) -> date:
-    """The local day that an instant lies in."""
-    return moment.astimezone(zone_of(zone)).date()
+    """The local day that an instant lies in.
+
+    A day lasts until the next one first begins: where a clock is put back just after midnight (at 00:01 in
+    St. John's until 2011), what follows belongs to the new day, although the clock shows the old one again.
+    """
+    day = moment.astimezone(zone_of(zone)).date()
+    return day + DAY if midnight(day + DAY, zone) <= moment else day
 
 
 def is_midnight(moment: datetime, zone: str) -> bool:
@@ -54,14 +59,24 @@ def starts_window(moment: datetime, size: str, zone: str) -> bool:
     return not since if size == "day" else not since % SIZES[size]
 
 
+def window_start(moment: datetime, size: str, zone: str) -> datetime:
+    """Where the window of a size begins that an instant lies in.
+
+    Raises:
+        ConfigError: There is no such size.
+    """
+    _known(size)
+    begin = midnight(local_day(moment, zone), zone)
+    return begin if size == "day" else begin + (moment - begin) // SIZES[size] * SIZES[size]
+
+
 def next_start(moment: datetime, size: str, zone: str) -> datetime:
     """Where the window of a size ends that an instant lies in.
 
     Raises:
         ConfigError: There is no such size.
     """
-    if size not in SIZES:
-        raise ConfigError(f"unknown window size {size!r}", hint=f"one of: {', '.join(SIZES)}")
+    _known(size)
     day = local_day(moment, zone)
     tomorrow = midnight(day + DAY, zone)
     if size == "day":
@@ -110,6 +125,11 @@ def shortcut(name: str, zone: str = "UTC", now: datetime | None = None) -> Windo
         first = today.replace(day=1)
         return _days((first - DAY).replace(day=1), first, zone)
     raise ConfigError(f"unknown window {name!r}; the shortcuts are {', '.join(SHORTCUTS)}")
+
+
+def _known(size: str) -> None:
+    if size not in SIZES:
+        raise ConfigError(f"unknown window size {size!r}", hint=f"one of: {', '.join(SIZES)}")
 
 
 def _days(first: date, end: date, zone: str) -> Window:

@@ -37,13 +37,12 @@ class _Field:
     special: str = "(?!)"
 
 
-_SECOND = _Field("second", 0, 59)
 _FIELDS = (
     _Field("minute", 0, 59),
     _Field("hour", 0, 23),
     _Field("day of month", 1, 31, special="L|LW"),
     _Field("month", 1, 12, _MONTHS),
-    _Field("day of week", 0, 7, _DAYS, special="[0-7](L|#[1-5])"),
+    _Field("day of week", 0, 7, _DAYS, special=f"[0-7]L|([0-7]|{'|'.join(_DAYS)})#[1-5]"),
 )
 
 
@@ -71,21 +70,21 @@ def notes_of_when(when: str | None, schedule: Any) -> Iterator[Problem]:
 def wrong(text: str) -> str | None:
     """Why a text is no schedule, or None.
 
-    A schedule is one of ``ALIASES`` or a cron expression of five fields (six with seconds first) of
-    ``*``, numbers, names, ``a-b``, ``/step`` and lists of these.
+    A schedule is one of ``ALIASES`` or a cron expression of five fields of ``*``, numbers, names, ``a-b``,
+    ``/step`` and lists of these; days of the month also ``L`` and ``LW``, weekdays ``5L`` and ``5#2``.
     """
     word = text.strip()
     if word.startswith("@"):
         return None if word in ALIASES else f"unknown schedule {word!r}; the words are {', '.join(ALIASES)}"
     parts = word.split()
-    fields = (_SECOND, *_FIELDS) if len(parts) == len(_FIELDS) + 1 else _FIELDS
-    if len(parts) != len(fields):
+    if len(parts) != len(_FIELDS):
         return f"a cron expression has five fields (minute hour day month weekday), {text!r} has {len(parts)}"
-    for part, one in zip(parts, fields, strict=True):
+    for part, one in zip(parts, _FIELDS, strict=True):
         for item in part.split(","):
             if not _fits(item, one):
                 return f"{item!r} is no {one.label} of a cron expression ({one.low} to {one.high})"
-    return _never(parts[-3], parts[-2], text)
+    _, _, days, months, weekdays = parts
+    return _never(days, months, weekdays, text)
 
 
 def _fits(item: str, one: _Field) -> bool:
@@ -108,16 +107,36 @@ def _number(text: str, names: Mapping[str, int]) -> int | None:
     return names.get(text.lower())
 
 
-def _never(days: str, months: str, text: str) -> str | None:
-    """Why the days are in none of the months (30 February), where both are plain lists."""
-    day = [_number(item, {}) for item in days.split(",")]
-    month = [_number(item, _MONTHS) for item in months.split(",")]
-    if None in day or None in month:
+def _never(days: str, months: str, weekdays: str, text: str) -> str | None:
+    """Why the days are in none of the months (30 February); a weekday of its own is a day as well."""
+    day, month = _first(days, _FIELDS[2]), _values(months, _FIELDS[3])
+    if day is None or not weekdays.startswith("*"):
         return None
-    longest = max(_LENGTHS[at - 1] for at in month if at)
-    if all(at > longest for at in day if at):
+    if day > max(_LENGTHS[at - 1] for at in month):
         return f"{text!r} never comes: the month has no day {days}"
     return None
+
+
+def _first(part: str, one: _Field) -> int | None:
+    """The least number of a field; None where it holds more than numbers."""
+    if any(re.fullmatch(one.special, item, re.IGNORECASE) for item in part.split(",")):
+        return None
+    return min(_values(part, one))
+
+
+def _values(part: str, one: _Field) -> set[int]:
+    """The numbers that a field of numbers stands for."""
+    found: set[int] = set()
+    for item in part.split(","):
+        span, slash, step = item.partition("/")
+        first, dash, last = span.partition("-")
+        low = one.low if span == "*" else _number(first, one.names)
+        high = _number(last, one.names) if dash else one.high if span == "*" else low
+        assert low is not None
+        assert high is not None
+        high = one.high if slash and low == high else high
+        found.update(range(low, high + 1, int(step or 1)))
+    return found
 
 
 class ScheduleSection:

@@ -1,0 +1,291 @@
+"""The last run of each window of a workflow, as the ledger beside its file tells."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ldp_core.errors import ConfigError
+from ldp_core.events import model
+from ldp_core.events.follow import Follower
+from ldp_core.events.jsonl import parsed
+from ldp_core.window import Window, parse_window
+
+from ldp_orchestration.model import BLOCKED, FAILED, NOT_RUN, SUCCEEDED, Workflow
+
+UNFINISHED = "unfinished"
+INCOMPLETE = "incomplete"
+RUNNING = "running"
+"""The status of a task that began and whose end nobody recorded."""
+
+_KEPT = re.compile(rb'"type": ?"(workflow|run\.started|run\.finished)')
+_TYPE_ENDS = 120
+"""Bytes of a line within which its type stands."""
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """What the ledger tells of a task of a run.
+
+    Attributes:
+        run_id: The run of the task.
+        attempt: The highest attempt of it; of a task that did not begin, the one that it was to begin with.
+        status: As a task of a run of a workflow ends; ``running`` where nobody recorded the end.
+    """
+
+    run_id: str
+    attempt: int
+    status: str
+
+
+@dataclass(frozen=True)
+class WindowRun:
+    """The last run of a window.
+
+    Attributes:
+        run_id: The run of the workflow.
+        attempt: Its highest attempt.
+        status: ``succeeded``, ``failed``, ``blocked``, ``incomplete`` (it stopped before every task ran) or
+            ``unfinished`` (nobody recorded its end).
+        tasks: Its tasks by id.
+        started: When it began.
+        finished: When it ended; None while it runs, or where it was killed.
+        failures: How many runs of the window failed one after the other up to now. A run that was cut short
+            neither counts nor ends the row; one that succeeded, or that a gate blocked, ends it.
+        tick: What a tick told when it began: ``now``, ``inputs``; empty for a run that no tick began.
+    """
+
+    run_id: str
+    attempt: int
+    status: str
+    tasks: Mapping[str, TaskRun] = field(default_factory=dict)
+    started: datetime | None = None
+    finished: datetime | None = None
+    failures: int = 0
+    tick: Mapping[str, Any] = field(default_factory=dict)
+
+
+def last_runs(workflow: Workflow) -> Mapping[Window, WindowRun]:
+    """The last run of every window that the ledger tells of, in the order in which windows ran first.
+
+    A ledger that was read before is read on from where it ended then.
+    """
+    return runs_in(workflow.ledger).get(workflow.identifier, {})
+
+
+def runs_in(ledger: Path) -> dict[str, dict[Window, WindowRun]]:
+    """The last run of every window of every workflow that a ledger tells of."""
+    with _lock:
+        known = _known.pop(ledger, None) or _History(ledger)
+        _known[ledger] = known  # the one that was asked for last stands last
+        while len(_known) > _MOST:
+            _known.pop(next(iter(_known)))
+        return known.runs()
+
+
+_MOST = 64
+"""Ledgers that are kept in memory."""
+_known: dict[Path, _History] = {}
+_lock = threading.Lock()
+
+
+@dataclass
+class _Run:
+    """A run of a workflow for a window, while events tell of it."""
+
+    run_id: str
+    attempt: int
+    started: str | None
+    status: str = UNFINISHED
+    finished: str | None = None
+    tasks: dict[str, TaskRun] = field(default_factory=dict)
+    tick: Mapping[str, Any] = field(default_factory=dict)
+
+
+Key = tuple[str, int]
+
+
+class _History:
+    """Folds a ledger, event by event.
+
+    What the events of tasks tell is needed only of runs that did not finish, so their lines are put by and
+    read when no end of the run turned up.
+    """
+
+    def __init__(self, ledger: Path) -> None:
+        self._follower = Follower(ledger, _is_kept)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._windows: dict[str, dict[Window, list[_Run]]] = {}
+        self._open: dict[tuple[str, *Key], tuple[Window, _Run]] = {}
+        self._put_by: list[bytes] = []
+        self._tasks: dict[Key, tuple[str, Window, str, _Run]] = {}
+        self._made: dict[str, dict[Window, WindowRun]] = {}
+        self._changed: dict[tuple[str, Window], None] = {}
+
+    def runs(self) -> dict[str, dict[Window, WindowRun]]:
+        """All that the ledger tells by now."""
+        anew, lines = self._follower.lines()
+        if anew:
+            self._clear()
+        for line in lines:
+            if b'"workflow.' not in line[:_TYPE_ENDS]:
+                self._put_by.append(line)
+                continue
+            event = parsed(line)
+            if event is not None:
+                self._take(event)
+        self._read_tasks()
+        for name, window in self._changed:
+            self._tell(name, window)
+        self._changed.clear()
+        return {name: dict(windows) for name, windows in self._made.items()}
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        payload = event.get("payload") or {}
+        name = str(payload.get("workflow"))
+        if event["type"] == model.WORKFLOW_STARTED:
+            self._started(event, payload, name)
+        elif event["type"] == model.WORKFLOW_FINISHED:
+            self._finished(event, payload, name)
+
+    def _started(self, event: Mapping[str, Any], payload: Mapping[str, Any], name: str) -> None:
+        window = _window(payload)
+        if window is None or (name, *_key(event)) in self._open:
+            return
+        runs = self._windows.setdefault(name, {}).setdefault(window, [])
+        if runs and runs[-1].finished is None:
+            self._read_tasks()
+            self._open.pop((name, runs[-1].run_id, runs[-1].attempt), None)
+        told = payload.get("tick")
+        run = _Run(
+            *_key(event),
+            event.get("ts"),
+            tasks=dict(_tasks(payload)),
+            tick=told if isinstance(told, Mapping) else {},
+        )
+        self._open[(name, *_key(event))] = (window, run)
+        runs.append(run)
+        self._changed[name, window] = None
+
+    def _finished(self, event: Mapping[str, Any], payload: Mapping[str, Any], name: str) -> None:
+        found = self._open.pop((name, *_key(event)), None)
+        if found is None:
+            return
+        window, run = found
+        run.finished = event.get("ts")
+        run.tasks.update(_tasks(payload))
+        for task, status in _statuses(payload):
+            if task in run.tasks:  # one that did not run
+                run.tasks[task] = replace(run.tasks[task], status=status)
+        run.status = _status(payload)
+        self._changed[name, window] = None
+        if not self._open:
+            self._put_by.clear()
+            self._tasks.clear()
+
+    def _read_tasks(self) -> None:
+        """Read the events of tasks that were put by, for the runs that are open still."""
+        lines, self._put_by = self._put_by, []
+        for event in filter(None, map(parsed, lines if self._open else ())):
+            payload = event.get("payload") or {}
+            if event["type"] == model.RUN_STARTED:
+                self._task_started(event, payload)
+            else:
+                self._task_finished(event, payload)
+
+    def _task_started(self, event: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        window, name, task = _window(payload), str(payload.get("workflow")), payload.get("task")
+        runs = self._windows.get(name, {}).get(window, []) if window else []
+        if window and runs and runs[-1].finished is None and isinstance(task, str):
+            runs[-1].tasks[task] = TaskRun(*_key(event), RUNNING)
+            self._changed[name, window] = None
+            self._tasks[_key(event)] = (name, window, task, runs[-1])
+
+    def _task_finished(self, event: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        found = self._tasks.pop(_key(event), None)
+        if found is not None:
+            name, window, task, run = found
+            run.tasks[task] = TaskRun(*_key(event), str(payload.get("status")))
+            self._changed[name, window] = None
+
+    def _tell(self, name: str, window: Window) -> None:
+        """Bring what is told of a window up to date; runs that no count needs any more are forgotten."""
+        runs = self._windows[name][window]
+        last = runs[-1]
+        failures = 0
+        for run in reversed(runs):
+            if run.status in (SUCCEEDED, "blocked"):
+                break
+            failures += run.status == FAILED
+        if last.status in (SUCCEEDED, "blocked"):
+            del runs[:-1]
+        self._made.setdefault(name, {})[window] = WindowRun(
+            last.run_id,
+            last.attempt,
+            last.status,
+            dict(last.tasks),
+            _moment(last.started),
+            _moment(last.finished),
+            failures,
+            last.tick,
+        )
+
+
+def _is_kept(line: bytes) -> bool:
+    return _KEPT.search(line, 0, _TYPE_ENDS) is not None
+
+
+def _key(event: Mapping[str, Any]) -> Key:
+    return str(event.get("run_id")), int(event.get("attempt") or 1)
+
+
+def _window(payload: Mapping[str, Any]) -> Window | None:
+    bounds = payload.get("window")
+    if not isinstance(bounds, Mapping):
+        return None
+    return _of_bounds(str(bounds.get("start")), str(bounds.get("end")))
+
+
+@lru_cache(maxsize=4096)
+def _of_bounds(start: str, end: str) -> Window | None:
+    try:
+        return parse_window((start, end))
+    except ConfigError:
+        return None
+
+
+def _tasks(payload: Mapping[str, Any]) -> Iterator[tuple[str, TaskRun]]:
+    """The tasks that an event of a workflow names with their runs."""
+    for told in payload.get("tasks") or ():
+        if isinstance(told, Mapping) and told.get("run_id"):
+            run = TaskRun(
+                str(told["run_id"]), int(told.get("attempt") or 1), str(told.get("status") or NOT_RUN)
+            )
+            yield str(told.get("id")), run
+
+
+def _statuses(payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How the tasks ended of which an event of a workflow tells that."""
+    for told in payload.get("tasks") or ():
+        if isinstance(told, Mapping) and told.get("status"):
+            yield str(told.get("id")), str(told["status"])
+
+
+def _status(payload: Mapping[str, Any]) -> str:
+    told = [task.get("status") for task in payload.get("tasks") or () if isinstance(task, Mapping)]
+    if NOT_RUN in told:
+        return INCOMPLETE
+    status = str(payload.get("status"))
+    return {SUCCEEDED: SUCCEEDED, BLOCKED: "blocked", FAILED: FAILED}.get(status, INCOMPLETE)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,1 @@
+"""Kinds of tasks that this package brings."""

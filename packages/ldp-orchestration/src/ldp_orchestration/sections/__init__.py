@@ -1,0 +1,1 @@
+"""Sections of a config that this package reads."""

@@ -1,0 +1,69 @@
+"""How a run of a workflow is told to a person, a line at a time."""
+
+from __future__ import annotations
+
+from ldp_orchestration.model import (
+    FAILED,
+    GOOD,
+    NOT_RUN,
+    SUCCEEDED,
+    UPSTREAM_FAILED,
+    Retries,
+    TaskMove,
+    TaskOutcome,
+    WorkflowResult,
+)
+
+
+def trouble(move: TaskMove, retries: Retries) -> str | None:
+    """What went wrong with an attempt, and whether and when there is another one; None where nothing did."""
+    if move.state == "waiting":
+        return (
+            f"task {move.id!r}: {move.error}; attempt {move.attempt} failed, "
+            f"the next one begins in {move.wait_s or 0:.1f} s"
+        )
+    outcome = move.outcome
+    if outcome is None or outcome.error is None:
+        return None
+    between = "\n  " if "\n" in outcome.error else "; "
+    return f"task {outcome.id!r}: {outcome.error}{between}{_no_more(outcome, retries)}"
+
+
+def _no_more(outcome: TaskOutcome, retries: Retries) -> str:
+    """Why a task is not tried again."""
+    if outcome.status != FAILED:
+        return "not retried: fix the data, then run the same command again"
+    if not outcome.retriable:
+        return "not retried: fix the cause, then run the same command again"
+    if retries.max_attempts == 1:
+        return "not retried: metadata.retries gives it one attempt"
+    return f"not retried: that was attempt {outcome.attempts} of {retries.max_attempts}"
+
+
+def task_line(outcome: TaskOutcome) -> str:
+    """``orders: published, 3 rows written, 0.4 s``."""
+    done = outcome.result
+    parts = [outcome.status]
+    if outcome.status == UPSTREAM_FAILED:
+        parts = ["not run: a task that it depends on did not succeed"]
+    elif outcome.status == NOT_RUN:
+        parts = ["not run"]
+    if done is not None and done.rows_written is not None and outcome.status == "published":
+        parts.append(f"{done.rows_written:,} row{'' if done.rows_written == 1 else 's'} written")
+    if done is not None and done.rows_quarantined:
+        parts.append(f"{done.rows_quarantined:,} put aside")
+    if outcome.attempts > 1:
+        parts.append(f"{outcome.attempts} attempts")
+    if outcome.attempts:
+        parts.append(f"{outcome.duration_s:.1f} s")
+    return f"{outcome.id}: {', '.join(parts)}"
+
+
+def summary(result: WorkflowResult) -> list[str]:
+    """The last lines of a run."""
+    counts = ", ".join(f"{count} {status}" for status, count in result.counts().items())
+    window = f" for {result.window}" if result.window else ""
+    lines = [f"workflow {result.workflow}{window}: {result.status} ({counts}) in {result.duration_s:.1f} s"]
+    if result.status != SUCCEEDED and any(task.status in GOOD for task in result.tasks):
+        lines.append("Run the same command again: tasks that have published the window are skipped")
+    return lines
