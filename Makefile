@@ -44,8 +44,9 @@ test-pythons: ## the tests of the packages on every other installed Python of 3.
 test-lowest: ## and with the lowest versions of the direct dependencies
 	$(RUN) python tools/lowest.py
 
-crash-test: ## kill `ldp run --window` N times at random moments, run it again, count rows lost and doubled
+crash-test: ## kill runs, ticks and backfills N times at random moments, run them again, count rows lost and doubled
 	$(RUN) python tools/crash.py $(or $(N),100)
+	$(RUN) python tools/crash_schedule.py $(or $(N),100)
 
 integration: ## install and start services on loopback, and test against them
 	sh tools/services

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import sqlite3
 import sys
 import time
@@ -43,7 +42,7 @@ def main(rows: int, runs: int) -> None:
 
 def build(folder: Path) -> Path:
     """One workflow is loaded day by day, and copied as if each had been loaded so."""
-    from ldp_orchestration.backfill import backfill
+    from ldp_orchestration.backfilling import backfill
 
     write(folder, FIRST)
     (folder / "in").mkdir()
@@ -61,6 +60,7 @@ def build(folder: Path) -> Path:
     print(f"the same, published: {skips / DAYS * 1000:.2f} CPU ms a window (3 at most)", flush=True)
     for number in range(1, WORKFLOWS):
         copy(folder, f"rides{number:02}")
+    retell(folder / ".ldp" / "events.jsonl", [f"rides{number:02}" for number in range(WORKFLOWS)])
     return folder
 
 
@@ -90,7 +90,6 @@ def write(folder: Path, name: str) -> None:
 def copy(folder: Path, name: str) -> None:
     """The table, its keys and its events under another name; it has the same data files."""
     write(folder, name)
-    metadata = folder / "wh" / "nyc" / FIRST / "metadata"
     with sqlite3.connect(folder / "wh" / "nyc_catalog.db") as catalog:
         query = "SELECT metadata_location FROM iceberg_tables WHERE table_name = ?"
         (location,) = catalog.execute(query, (FIRST,)).fetchone()
@@ -105,19 +104,25 @@ def copy(folder: Path, name: str) -> None:
         place.write_text(text)
         row = ("nyc", "nyc", name, location.replace(FIRST, name), None, "TABLE")
         catalog.execute("INSERT INTO iceberg_tables VALUES (?, ?, ?, ?, ?, ?)", row)
-    assert metadata.is_dir()
-    ledger = folder / ".ldp" / "events.jsonl"
-    kept = folder / ".ldp" / "first.jsonl"
-    if not kept.exists():
-        shutil.copy(ledger, kept)
+
+
+def retell(ledger: Path, names: list[str]) -> None:
+    """The ledger as if all workflows had run night by night: each event once for each of them."""
     from ldp_core.events.jsonl import append
 
-    append(ledger, *events(kept, name))
-
-
-def events(ledger: Path, name: str) -> Iterator[dict[str, Any]]:
-    """Events of the first workflow, as another one's: ids that nothing else has."""
+    nights: list[list[str]] = []
     for line in ledger.read_text().splitlines():
+        if '"type":"workflow.started"' in line:
+            nights.append([])
+        nights[-1].append(line)
+    ledger.unlink()
+    for night in nights:
+        append(ledger, *(event for name in names for event in events(night, name)))
+
+
+def events(lines: list[str], name: str) -> Iterator[dict[str, Any]]:
+    """Events of the first workflow, as another one's: ids that nothing else has."""
+    for line in lines:
         event = json.loads(line.replace(FIRST, name))
         for key in ("run_id", "event_id"):
             event[key] = _other(event[key], name)

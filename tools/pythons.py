@@ -13,6 +13,7 @@ SUPPORTED = ("3.11", "3.12", "3.13")
 SHORTER = (
     "--ignore=packages/ldp-core/tests/exactly_once",
     "--ignore=packages/ldp-quality/tests/quarantine/test_quarantine_machine.py",
+    "--ignore-glob=*/test_*_laws.py",
 )
 """Proofs that take minutes and say nothing of a version: `make test` runs them."""
 GROUPS = ("workspace", "test", "examples")

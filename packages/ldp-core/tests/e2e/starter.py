@@ -14,6 +14,7 @@ import sys
 from typing import Any, NoReturn
 
 import duckdb  # noqa: F401
+import ldp_orchestration.schedule.tick  # noqa: F401
 import ldp_quality.gate  # noqa: F401
 import pyiceberg.catalog.sql
 import pyiceberg.io.pyarrow  # noqa: F401

@@ -24,7 +24,15 @@ INCOMPLETE = "incomplete"
 RUNNING = "running"
 """The status of a task that began and whose end nobody recorded."""
 
+_ENDS = {SUCCEEDED: SUCCEEDED, BLOCKED: "blocked", FAILED: FAILED}
+"""How a run of a window ended, by the status in its last event."""
 _KEPT = re.compile(rb'"type": ?"(workflow|run\.started|run\.finished)')
+_HEAD = re.compile(
+    rb'\{"event_id":"[^"]*","type":"workflow\.(started|finished)","schema_version":\d+,"ts":"([^"]*)",'
+    rb'"run_id":"([^"\\]*)","attempt":(\d+),"seq":\d+,"table_uuid":null,"payload":\{"workflow":"([^"]*)",'
+    rb'"window":\{"start":"([^"]*)","end":"([^"]*)"\}(?:,"status":"([^"]*)")?'
+)
+"""How a line begins that this version wrote; any other is read as JSON."""
 _TYPE_ENDS = 120
 """Bytes of a line within which its type stands."""
 
@@ -79,7 +87,15 @@ def last_runs(workflow: Workflow) -> Mapping[Window, WindowRun]:
     return runs_in(workflow.ledger).get(workflow.identifier, {})
 
 
-def runs_in(ledger: Path) -> dict[str, dict[Window, WindowRun]]:
+def newest_run(workflow: Workflow) -> WindowRun | None:
+    """The run that began last, of whatever window."""
+    runs = runs_in(workflow.ledger).get(workflow.identifier)
+    if not isinstance(runs, _Runs) or not runs:
+        return None
+    return runs[max(runs, key=lambda window: runs.windows[window][-1].started or "")]
+
+
+def runs_in(ledger: Path) -> Mapping[str, Mapping[Window, WindowRun]]:
     """The last run of every window of every workflow that a ledger tells of."""
     with _lock:
         known = _known.pop(ledger, None) or _History(ledger)
@@ -87,6 +103,26 @@ def runs_in(ledger: Path) -> dict[str, dict[Window, WindowRun]]:
         while len(_known) > _MOST:
             _known.pop(next(iter(_known)))
         return known.runs()
+
+
+class _Runs(Mapping[Window, WindowRun]):
+    """The last runs of the windows of a workflow; what one was is put together when it is asked for."""
+
+    def __init__(self) -> None:
+        self.windows: dict[Window, list[_Run]] = {}
+        self.made: dict[Window, WindowRun] = {}
+
+    def __getitem__(self, window: Window) -> WindowRun:
+        found = self.made.get(window)
+        if found is None:
+            found = self.made[window] = _told(self.windows[window])
+        return found
+
+    def __iter__(self) -> Iterator[Window]:
+        return iter(list(self.windows))
+
+    def __len__(self) -> int:
+        return len(self.windows)
 
 
 _MOST = 64
@@ -97,15 +133,38 @@ _lock = threading.Lock()
 
 @dataclass
 class _Run:
-    """A run of a workflow for a window, while events tell of it."""
+    """A run of a workflow for a window, while events tell of it.
+
+    Lines whose head was enough to know how it ended are kept, and read when somebody asks for its tasks.
+    """
 
     run_id: str
     attempt: int
     started: str | None
     status: str = UNFINISHED
     finished: str | None = None
-    tasks: dict[str, TaskRun] = field(default_factory=dict)
+    known: dict[str, TaskRun] = field(default_factory=dict)
     tick: Mapping[str, Any] = field(default_factory=dict)
+    unread: list[bytes] = field(default_factory=list)
+
+    @property
+    def tasks(self) -> dict[str, TaskRun]:
+        """Its tasks, as far as events told of them."""
+        lines, self.unread = self.unread, []
+        for event in filter(None, map(parsed, lines)):
+            self.take(event["type"], event.get("payload") or {})
+        return self.known
+
+    def take(self, type: str, payload: Mapping[str, Any]) -> None:
+        """What the begin or the end of the run tells of its tasks."""
+        self.known.update(_tasks(payload))
+        if type == model.WORKFLOW_STARTED:
+            told = payload.get("tick")
+            self.tick = told if isinstance(told, Mapping) else {}
+            return
+        for task, status in _statuses(payload):
+            if task in self.known:  # one that did not run
+                self.known[task] = replace(self.known[task], status=status)
 
 
 Key = tuple[str, int]
@@ -123,14 +182,13 @@ class _History:
         self._clear()
 
     def _clear(self) -> None:
-        self._windows: dict[str, dict[Window, list[_Run]]] = {}
+        self._windows: dict[str, _Runs] = {}
         self._open: dict[tuple[str, *Key], tuple[Window, _Run]] = {}
         self._put_by: list[bytes] = []
         self._tasks: dict[Key, tuple[str, Window, str, _Run]] = {}
-        self._made: dict[str, dict[Window, WindowRun]] = {}
         self._changed: dict[tuple[str, Window], None] = {}
 
-    def runs(self) -> dict[str, dict[Window, WindowRun]]:
+    def runs(self) -> Mapping[str, Mapping[Window, WindowRun]]:
         """All that the ledger tells by now."""
         anew, lines = self._follower.lines()
         if anew:
@@ -139,57 +197,77 @@ class _History:
             if b'"workflow.' not in line[:_TYPE_ENDS]:
                 self._put_by.append(line)
                 continue
+            if self._took(line):
+                continue
             event = parsed(line)
             if event is not None:
                 self._take(event)
         self._read_tasks()
         for name, window in self._changed:
-            self._tell(name, window)
+            runs = self._windows[name]
+            runs.made.pop(window, None)
+            own = runs.windows[window]
+            if own[-1].status in (SUCCEEDED, "blocked"):  # no count needs those before
+                del own[:-1]
         self._changed.clear()
-        return {name: dict(windows) for name, windows in self._made.items()}
+        return self._windows
+
+    def _took(self, line: bytes) -> bool:
+        """Take an event by the head of its line, which is all that most of them are needed for."""
+        head = _HEAD.match(line)
+        if head is None or not line.rstrip().endswith(b"}}") or b"\\" in head[5]:
+            return False
+        type, ts, run_id, attempt, name, start, end = (head[part].decode() for part in range(1, 8))
+        status = head[8].decode() if head[8] else ""
+        window = _of_bounds(start, end)
+        if window is None:
+            return True
+        key = (run_id, int(attempt))
+        if type == "started":
+            run = self._began(name, window, key, ts)
+        else:
+            cut = NOT_RUN.encode() in line
+            run = self._ended(name, key, ts, INCOMPLETE if cut else _ENDS.get(status, INCOMPLETE))
+        if run is not None:
+            run.unread.append(line)
+        return True
 
     def _take(self, event: Mapping[str, Any]) -> None:
         payload = event.get("payload") or {}
-        name = str(payload.get("workflow"))
-        if event["type"] == model.WORKFLOW_STARTED:
-            self._started(event, payload, name)
+        name, window = str(payload.get("workflow")), _window(payload)
+        run = None
+        if event["type"] == model.WORKFLOW_STARTED and window is not None:
+            run = self._began(name, window, _key(event), event.get("ts"))
         elif event["type"] == model.WORKFLOW_FINISHED:
-            self._finished(event, payload, name)
+            run = self._ended(name, _key(event), event.get("ts"), _status(payload))
+        if run is not None:
+            _ = run.tasks  # what was told before comes first
+            run.take(event["type"], payload)
 
-    def _started(self, event: Mapping[str, Any], payload: Mapping[str, Any], name: str) -> None:
-        window = _window(payload)
-        if window is None or (name, *_key(event)) in self._open:
-            return
-        runs = self._windows.setdefault(name, {}).setdefault(window, [])
+    def _began(self, name: str, window: Window, key: Key, ts: str | None) -> _Run | None:
+        if (name, *key) in self._open:
+            return None
+        runs = self._windows.setdefault(name, _Runs()).windows.setdefault(window, [])
         if runs and runs[-1].finished is None:
             self._read_tasks()
             self._open.pop((name, runs[-1].run_id, runs[-1].attempt), None)
-        told = payload.get("tick")
-        run = _Run(
-            *_key(event),
-            event.get("ts"),
-            tasks=dict(_tasks(payload)),
-            tick=told if isinstance(told, Mapping) else {},
-        )
-        self._open[(name, *_key(event))] = (window, run)
+        run = _Run(*key, ts)
+        self._open[(name, *key)] = (window, run)
         runs.append(run)
         self._changed[name, window] = None
+        return run
 
-    def _finished(self, event: Mapping[str, Any], payload: Mapping[str, Any], name: str) -> None:
-        found = self._open.pop((name, *_key(event)), None)
+    def _ended(self, name: str, key: Key, ts: str | None, status: str) -> _Run | None:
+        found = self._open.pop((name, *key), None)
         if found is None:
-            return
+            return None
         window, run = found
-        run.finished = event.get("ts")
-        run.tasks.update(_tasks(payload))
-        for task, status in _statuses(payload):
-            if task in run.tasks:  # one that did not run
-                run.tasks[task] = replace(run.tasks[task], status=status)
-        run.status = _status(payload)
+        run.finished, run.status = ts, status
         self._changed[name, window] = None
         if not self._open:
             self._put_by.clear()
             self._tasks.clear()
+        return run
 
     def _read_tasks(self) -> None:
         """Read the events of tasks that were put by, for the runs that are open still."""
@@ -203,7 +281,8 @@ class _History:
 
     def _task_started(self, event: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         window, name, task = _window(payload), str(payload.get("workflow")), payload.get("task")
-        runs = self._windows.get(name, {}).get(window, []) if window else []
+        known = self._windows.get(name)
+        runs = known.windows.get(window, []) if known and window else []
         if window and runs and runs[-1].finished is None and isinstance(task, str):
             runs[-1].tasks[task] = TaskRun(*_key(event), RUNNING)
             self._changed[name, window] = None
@@ -216,27 +295,26 @@ class _History:
             run.tasks[task] = TaskRun(*_key(event), str(payload.get("status")))
             self._changed[name, window] = None
 
-    def _tell(self, name: str, window: Window) -> None:
-        """Bring what is told of a window up to date; runs that no count needs any more are forgotten."""
-        runs = self._windows[name][window]
-        last = runs[-1]
-        failures = 0
-        for run in reversed(runs):
-            if run.status in (SUCCEEDED, "blocked"):
-                break
-            failures += run.status == FAILED
-        if last.status in (SUCCEEDED, "blocked"):
-            del runs[:-1]
-        self._made.setdefault(name, {})[window] = WindowRun(
-            last.run_id,
-            last.attempt,
-            last.status,
-            dict(last.tasks),
-            _moment(last.started),
-            _moment(last.finished),
-            failures,
-            last.tick,
-        )
+
+def _told(runs: list[_Run]) -> WindowRun:
+    """The last of the runs of a window, and how many of them failed one after the other."""
+    last = runs[-1]
+    failures = 0
+    for run in reversed(runs):
+        if run.status in (SUCCEEDED, "blocked"):
+            break
+        failures += run.status == FAILED
+    tasks = dict(last.tasks)
+    return WindowRun(
+        last.run_id,
+        last.attempt,
+        last.status,
+        tasks,
+        _moment(last.started),
+        _moment(last.finished),
+        failures,
+        last.tick,
+    )
 
 
 def _is_kept(line: bytes) -> bool:
@@ -283,8 +361,7 @@ def _status(payload: Mapping[str, Any]) -> str:
     told = [task.get("status") for task in payload.get("tasks") or () if isinstance(task, Mapping)]
     if NOT_RUN in told:
         return INCOMPLETE
-    status = str(payload.get("status"))
-    return {SUCCEEDED: SUCCEEDED, BLOCKED: "blocked", FAILED: FAILED}.get(status, INCOMPLETE)
+    return _ENDS.get(str(payload.get("status")), INCOMPLETE)
 
 
 def _moment(text: str | None) -> datetime | None:

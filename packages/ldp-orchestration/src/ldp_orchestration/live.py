@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core._output import say
 
 from ldp_orchestration.model import GOOD, Retries, TaskMove, Workflow
-from ldp_orchestration.telling import task_line, trouble
+from ldp_orchestration.telling import asides, task_line, trouble
 
 if TYPE_CHECKING:
     from ldp_core.spi import Progress
@@ -75,19 +75,18 @@ class Plain:
 
     def on_task(self, move: TaskMove) -> None:
         """Tell what happened to a task."""
-        text = trouble(move, self.retries[move.id])
-        if text is not None:
-            self.complain(move, text)
+        retries = self.retries[move.id]
+        if move.outcome is not None and (text := trouble(move, retries)):
+            self.complain("error", text)
+        for text in asides(move, retries):
+            self.complain("warning", text)
         if move.outcome is not None:
-            for warning in move.outcome.result.warnings if move.outcome.result else ():
-                self.complain(TaskMove(move.id, "waiting"), f"task {move.id!r}: {warning}")
             self.ended(move)
 
-    def complain(self, move: TaskMove, text: str) -> None:
+    def complain(self, word: str, text: str) -> None:
         """Print a trouble."""
         import click
 
-        word = "warning" if move.state == "waiting" else "error"
         click.echo(f"ldp: {word}: {text}", err=True)
 
     def ended(self, move: TaskMove) -> None:
@@ -121,9 +120,8 @@ class Live(Plain):
             line.rows = done.rows_written if done is not None else line.rows
         super().on_task(move)
 
-    def complain(self, move: TaskMove, text: str) -> None:
+    def complain(self, word: str, text: str) -> None:
         """Print a trouble above the table."""
-        word = "warning" if move.state == "waiting" else "error"
         self.console.print(f"ldp: {word}: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def ended(self, move: TaskMove) -> None:

@@ -107,11 +107,14 @@ def last_complete(size: str, zone: str, at: datetime) -> Window:
 
 def _bound(value: Any, name: str, size: str, zone: str) -> datetime:
     at = moment(value, f"the {name} of the range", zone).astimezone(UTC)
-    if not starts_window(at, size, zone):
+    try:
+        if starts_window(at, size, zone):
+            return at
         before, after = window_start(at, size, zone), next_start(at, size, zone)
-        raise ConfigError(
-            f"the {name} of the range, {instant(at)}, does not start a window of size {size} in {zone}",
-            hint=f"windows of that size start {_STARTS[size]}; "
-            f"the nearest are {instant(before)} and {instant(after)}",
-        )
-    return at
+    except OverflowError as error:  # the calendar ends with the year 9999
+        raise ConfigError(f"the {name} of the range, {instant(at)}, is too far away") from error
+    raise ConfigError(
+        f"the {name} of the range, {instant(at)}, does not start a window of size {size} in {zone}",
+        hint=f"windows of that size start {_STARTS[size]}; "
+        f"the nearest are {instant(before)} and {instant(after)}",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ldp_orchestration.model import (
     FAILED,
     GOOD,
@@ -27,6 +29,15 @@ def trouble(move: TaskMove, retries: Retries) -> str | None:
         return None
     between = "\n  " if "\n" in outcome.error else "; "
     return f"task {outcome.id!r}: {outcome.error}{between}{_no_more(outcome, retries)}"
+
+
+def asides(move: TaskMove, retries: Retries) -> Iterator[str]:
+    """What is worth a word although it fails nothing: an attempt that another one follows, and warnings."""
+    if move.state == "waiting" and (text := trouble(move, retries)):
+        yield text
+    done = move.outcome.result if move.outcome else None
+    for warning in done.warnings if done else ():
+        yield f"task {move.id!r}: {warning}"
 
 
 def _no_more(outcome: TaskOutcome, retries: Retries) -> str:

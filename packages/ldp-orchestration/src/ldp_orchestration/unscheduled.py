@@ -8,7 +8,7 @@ from pathlib import Path
 from ldp_core.config.load import load_document
 from ldp_core.errors import LDPError
 
-from ldp_orchestration.discover import LARGEST, Found, candidates
+from ldp_orchestration.discovery import LARGEST, Found, candidates
 from ldp_orchestration.kinds.pipeline import OpenPipeline
 from ldp_orchestration.load import load_workflow
 from ldp_orchestration.model import Workflow

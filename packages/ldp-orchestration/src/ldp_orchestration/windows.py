@@ -67,6 +67,8 @@ def _keys(workflow: Workflow, windows: Sequence[Window], replace: bool) -> list[
     found: list[dict[str, str]] = [{} for _ in windows]
     for task in workflow.tasks:
         opened = workflow.opened[task.id]
-        for own, key in zip(found, opened.keys(windows, replace=replace) if opened.vouched else (), strict=False):
+        for own, key in zip(
+            found, opened.keys(windows, replace=replace) if opened.vouched else (), strict=False
+        ):
             own[task.id] = key
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ldp_cli.main import main
-from ldp_orchestration.backfill import backfill
+from ldp_orchestration.backfilling import backfill
 
 
 def test_lines_of_a_run_and_of_the_next(
@@ -42,6 +42,25 @@ def test_lines_of_a_run_and_of_the_next(
     told = json.loads(capsys.readouterr().out)
     assert [one["outcome"] for one in told["windows"]] == ["skipped", "published", "skipped"]
     assert (told["counts"]["skipped"], told["file"], told["not_run"]) == (2, "rides.json", 0)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["lines", "json"])
+def test_what_a_task_waits_for_and_warns_of_is_told_with_its_window(
+    lake: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    pytest.importorskip("ldp_quality", reason="its gate warns")
+    monkeypatch.chdir(lake.folder)
+    lake.drops(2, missing=(1,))
+    rule = {"check": "range", "column": "id", "min": 1}
+    lake.pipeline(
+        retries={"max_attempts": 2, "delay_s": 0.01}, quality={"on_failure": "warn", "checks": [rule]}
+    )
+    assert main(["backfill", "rides.json", "--from", "2026-08-01", "--to", "2026-08-03", *more]) == 1
+    err = capsys.readouterr().err
+    assert "ldp: warning: 2026-08-01T00:00:00Z/2026-08-02T00:00:00Z: task 'rides': quality: 1 of 1" in err
+    second = "ldp: warning: 2026-08-02T00:00:00Z/2026-08-03T00:00:00Z: task 'rides': SourceNotFound"
+    assert second in err
+    assert "attempt 1 failed, the next one begins in 0.0 s" in err
 
 
 def test_a_gate_alone_is_exit_3(

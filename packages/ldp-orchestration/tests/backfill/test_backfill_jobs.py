@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ldp_core import table
 from ldp_core.errors import Interrupted
 from ldp_core.spi import TaskCall, TaskResult
-from ldp_orchestration.backfill import backfill
+from ldp_orchestration.backfilling import backfill
 from ldp_orchestration.kinds.pipeline import OpenPipeline
 from ldp_orchestration.turns import Turns
 

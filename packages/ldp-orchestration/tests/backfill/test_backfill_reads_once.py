@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from ldp_core import run_config, table
 from ldp_core.errors import TableNotFound
 from ldp_core.sources.readings import Readings
-from ldp_orchestration import backfill as module
-from ldp_orchestration.backfill import backfill
+from ldp_orchestration import backfilling as module
 from ldp_orchestration.backfilled import BackfillResult
+from ldp_orchestration.backfilling import backfill
 
 WINDOW = {"size": "day", "column": "ts"}
 FIRST = datetime(2026, 8, 1)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from ldp_core import run_config
+from ldp_core.commands.rollback import rollback
 from ldp_core.errors import ConfigError, Interrupted, LDPError
-from ldp_orchestration.backfill import backfill
 from ldp_orchestration.backfilled import BackfillResult
+from ldp_orchestration.backfilling import backfill
 
 RULE = [{"check": "not_null", "columns": ["id"]}]
 
@@ -67,6 +69,7 @@ def test_without_an_end_the_range_ends_with_the_last_complete_window(lake: Any) 
         ("2026-08-03", "2026-08-01", {}, "the range has no window"),
         ("2026-08-01", "2026-08-05", {"max_windows": 3}, "more than 3"),
         ("2026-08-01T07:00", "2026-08-05", {}, "does not start a window of size day"),
+        ("2026-08-01", "9999-12-31", {}, "9999-12-31T00:00:00Z, is too far away"),
         ("2026-08-01", "2026-08-05", {"jobs": 0}, "jobs must be a whole number from 1"),
         ("2026-08-01", "2026-08-03", {"replace": True}, "there is no metadata.window.column"),
     ],
@@ -185,11 +188,39 @@ def test_a_window_is_replaced_once_for_a_config_as_it_is(tmp_path: Path, lake: A
     assert [row["id"] for row in lake.rows()] == [2, 8]
 
 
+@pytest.mark.parametrize("more", [0, 12], ids=["singly", "folded"])
+def test_a_window_that_was_only_ever_replaced_is_published_and_no_append_doubles_it(
+    tmp_path: Path, lake: Any, more: int
+) -> None:
+    end = f"2026-08-{3 + more:02}"
+    lake.drops(3 + more)
+    file = lake.pipeline(window={"size": "day", "column": "ts"})
+    assert set(outcomes(backfill(file, "2026-08-01", end, replace=True))) == {"published"}
+    plain = backfill(file, "2026-08-01", f"2026-08-{4 + more:02}")
+    assert outcomes(plain) == ["skipped"] * (2 + more) + ["published"]
+    assert run_config(file, window="2026-08-01/2026-08-02").status == "skipped_duplicate"
+    assert len(lake.rows()) == 3 + more
+    changed = lake.pipeline(window={"size": "day", "column": "ts"}, transforms=[{"sql": "FROM source"}])
+    assert set(outcomes(backfill(changed, "2026-08-01", end, replace=True))) == {"published"}
+    assert len(lake.rows()) == 3 + more
+
+
+def test_a_replacement_that_is_rolled_back_frees_its_window(lake: Any) -> None:
+    lake.drops(2)
+    file = lake.pipeline(window={"size": "day", "column": "ts"})
+    backfill(file, "2026-08-01", "2026-08-02")
+    first = run_config(file, window="2026-08-01/2026-08-02").published_in
+    backfill(file, "2026-08-02", "2026-08-03", replace=True)
+    assert states(backfill(file, "2026-08-01", "2026-08-03", dry_run=True)) == ["published"] * 2
+    assert CliRunner().invoke(rollback, [str(file), "--snapshot", str(first), "--yes"]).exit_code == 0
+    assert states(backfill(file, "2026-08-01", "2026-08-03", dry_run=True)) == ["published", "missing"]
+
+
 def test_an_unexpected_error_is_the_end_of_a_window_and_not_of_the_others(
     lake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.drops(3)
-    monkeypatch.setattr("ldp_orchestration.backfill.run_workflow", _failing_once())
+    monkeypatch.setattr("ldp_orchestration.backfilling.run_workflow", _failing_once())
     result = backfill(lake.pipeline(), "2026-08-01", "2026-08-04")
     assert outcomes(result) == ["failed", "published", "published"]
     assert result.windows[0].error == "ValueError: no"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ldp_core.errors import ConfigError
-from ldp_orchestration.discover import LARGEST, Discovery, discover
+from ldp_orchestration.discovery import LARGEST, Discovery, discover
 
 
 def dataset(**more: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from ldp_cli.main import main
-from ldp_orchestration.backfill import backfill
-from ldp_orchestration.status import Status, WorkflowStatus, status
+from ldp_orchestration.backfilling import backfill
+from ldp_orchestration.overview import Status, WorkflowStatus, status
 
 HERE = str(Path(__file__).parents[1] / "schedule")
 sys.path.insert(0, HERE)
@@ -121,7 +121,7 @@ def test_the_screen(
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["status", ".", *later]) == 2
     wide = capsys.readouterr().out.splitlines()
-    assert wide[0].split() == "file last window last run rows quality late next fire missed".split()
+    assert " ".join(wide[0].split()) == "file last window last run rows quality late next fire missed"
     assert wide[2].startswith("rides.json")
     assert "ldp backfill rides.json --from 2100-08-02 --to 2100-08-04" in wide[-1]
     monkeypatch.setenv("COLUMNS", "60")

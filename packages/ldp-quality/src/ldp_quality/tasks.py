@@ -191,6 +191,11 @@ class OpenContract:
         del replace
         return [False] * len(windows)
 
+    def keys(self, windows: Sequence[Window], *, replace: bool = False) -> list[str]:
+        """It has no keys."""
+        del windows, replace
+        return []
+
     def inputs(self, window: Window | None) -> list[str]:
         """The contract, and the file that the rows are in or that loads them."""
         del window

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ldp_core.commit.absorb import owner
 from ldp_core.commit.fence import fence_name, older_branches, superseded
 from ldp_core.commit.ledger import Ledger, Publish, Who, written
 from ldp_core.commit.lineage import Point
@@ -83,6 +84,7 @@ class Claim:
         overlap: Whether the window may share time with published ones.
         adopt: Whether what another config published under the key counts as this one's.
         still: Looks at the table before every commit; what it raises ends the publish.
+        whole: Whether the table holds the whole window after it, whatever the key is.
     """
 
     run_id: str
@@ -96,6 +98,7 @@ class Claim:
     overlap: bool = True
     adopt: bool = False
     still: Callable[[TableView], None] | None = None
+    whole: bool = False
 
     @classmethod
     def of(cls, keyed: Keyed, target: str, run_id: str, attempt: int, mode: str) -> Claim:
@@ -115,6 +118,7 @@ class Claim:
             overlap,
             keyed.adopt,
             keyed.still,
+            mode == "overwrite" and keyed.column is not None,
         )
 
     @property
@@ -183,6 +187,10 @@ class Claim:
         at = int(time.time() * 1000)
         run = run_hex(self.run_id)
         publish = Publish(str(self.key), self.window, (point,), number, run, self.attempt, at)
+        if self.whole and self.own_key and self.window is not None:
+            derived = known.key_of(self.window)
+            if owner(known, derived, self.window) is None:  # an append would load its rows once more
+                known = known.recorded(replace(publish, key=derived), view.uuid)
         return written(known.recorded(publish, view.uuid))
 
     def _fence(self, view: TableView) -> str | None:

@@ -8,7 +8,10 @@ import click
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, print_table, say
 
 if TYPE_CHECKING:
+    from ldp_core.window import Window
+
     from ldp_orchestration.backfilled import BackfillResult, BackfillWindow
+    from ldp_orchestration.model import TaskMove
 
 
 @click.command(short_help="Run a workflow for every window of a range.")
@@ -66,7 +69,9 @@ def backfill(
     """
     from ldp_core.errors import Interrupted
 
-    from ldp_orchestration.backfill import backfill as run
+    from ldp_orchestration.backfilling import backfill as run
+    from ldp_orchestration.load import load_workflow
+    from ldp_orchestration.telling import asides
 
     def tell(window: BackfillWindow, number: int, total: int) -> None:
         if window.outcome != "skipped":
@@ -74,9 +79,14 @@ def backfill(
             for line in _errors(window):
                 click.echo(f"ldp: error: {line}", err=True)
 
+    def hear(window: Window, move: TaskMove) -> None:
+        for text in asides(move, workflow.retries[move.id]):
+            click.echo(f"ldp: warning: {window}: {text}", err=True)
+
+    workflow = load_workflow(file, env)
     try:
         result = run(
-            file,
+            workflow,
             start,
             end,
             dry_run=dry_run,
@@ -86,9 +96,9 @@ def backfill(
             stop_on_failure=stop_on_failure,
             max_windows=max_windows,
             jobs=jobs,
-            env=env,
             memory_limit=memory_limit,
             on_window=None if as_json else tell,
+            on_task=hear,
         )
     except (KeyboardInterrupt, Interrupted):
         note("The same command again goes on: windows that are published are skipped")

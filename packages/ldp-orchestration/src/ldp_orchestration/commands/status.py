@@ -20,9 +20,9 @@ def status(folder: str, now: str | None, env: str | None, as_json: bool) -> int:
     lock and writes nothing. The exit code is 2 when a workflow is later than its metadata.sla.error_after,
     and 1 when a scheduled file is not valid.
     """
+    from ldp_orchestration.overview import status as look
     from ldp_orchestration.schedule.telling import invalid_lines
-    from ldp_orchestration.status import status as look
-    from ldp_orchestration.status_view import show
+    from ldp_orchestration.screen import show
 
     found = look(folder, now=now, env=env)
     if as_json:

@@ -13,7 +13,7 @@ from ldp_core.errors import Interrupted, UsageError
 from ldp_core.window import Window
 from ldp_core.window.model import instant
 
-from ldp_orchestration.discover import Found, Invalid, discover
+from ldp_orchestration.discovery import Found, Invalid, discover
 from ldp_orchestration.fires import next_fire
 from ldp_orchestration.ranges import MAX_WINDOWS
 from ldp_orchestration.schedule.fill import commands

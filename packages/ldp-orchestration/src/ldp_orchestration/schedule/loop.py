@@ -15,7 +15,7 @@ from typing import Any
 from ldp_core.clock import Clock, system_clock
 from ldp_core.errors import ConfigError, LDPError, UsageError
 
-from ldp_orchestration.discover import discover
+from ldp_orchestration.discovery import discover
 from ldp_orchestration.fires import next_fire
 from ldp_orchestration.schedule.tick import tick
 from ldp_orchestration.schedule.ticked import TickResult

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from ldp_core.window.model import instant
 
 from ldp_orchestration.backfilled import BackfillWindow
-from ldp_orchestration.discover import Invalid
+from ldp_orchestration.discovery import Invalid
 from ldp_orchestration.schedule.ticked import WAITING, TickResult
 
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))

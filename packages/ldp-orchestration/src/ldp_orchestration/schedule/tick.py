@@ -17,9 +17,9 @@ from ldp_core.events.batch import batched
 from ldp_core.locks import try_lock
 from ldp_core.window import Window
 
-from ldp_orchestration.backfill import Job
 from ldp_orchestration.backfilled import BackfillWindow
-from ldp_orchestration.discover import Found, discover
+from ldp_orchestration.backfilling import Job
+from ldp_orchestration.discovery import Found, discover
 from ldp_orchestration.history import UNFINISHED, WindowRun, last_runs
 from ldp_orchestration.model import NOT_RUN as TASK_NOT_RUN
 from ldp_orchestration.model import SUCCEEDED, UPSTREAM_FAILED, TaskMove, Workflow, WorkflowResult

@@ -10,7 +10,7 @@ from typing import Any
 from ldp_core.window.model import instant
 
 from ldp_orchestration.backfilled import OUTCOMES, BackfillWindow
-from ldp_orchestration.discover import Invalid
+from ldp_orchestration.discovery import Invalid
 from ldp_orchestration.model import BLOCKED, FAILED, SUCCEEDED
 
 NOT_RUN = "not_run"

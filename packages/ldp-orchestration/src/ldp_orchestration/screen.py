@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from ldp_core._output import cell, print_table, say
 from ldp_core.window.model import instant
 
+from ldp_orchestration.overview import BREACH, LATE, Status, TableStatus, WorkflowStatus
 from ldp_orchestration.schedule.telling import length
-from ldp_orchestration.status import BREACH, LATE, Status, TableStatus, WorkflowStatus
 
 _COLUMNS = ("file", "last window", "last run", "rows", "quality", "late", "next fire", "missed")
 _NONE = "-"

@@ -12,8 +12,8 @@ from ldp_core.clock import Clock, system_clock
 from ldp_core.events.fold import RunState
 from ldp_core.window.model import instant
 
-from ldp_orchestration.discover import Found, Invalid, discover
-from ldp_orchestration.history import WindowRun, last_runs
+from ldp_orchestration.discovery import Found, Invalid, discover
+from ldp_orchestration.history import WindowRun, newest_run
 from ldp_orchestration.latest import Name, last_states
 from ldp_orchestration.links import infos
 from ldp_orchestration.model import Sla, Workflow
@@ -241,13 +241,12 @@ def _planned(found: Found, root: Path, at: Moment, env: str | None) -> WorkflowS
 def _told(found: Found) -> WorkflowStatus:
     """What the ledger tells of a file."""
     workflow = found.workflow
-    runs = last_runs(workflow).values()
     last = last_window(workflow)
     return WorkflowStatus(
         found.file,
         workflow.identifier,
         found.kind,
-        run=max((run for run in runs if run.started), key=lambda run: str(run.started), default=None),
+        run=newest_run(workflow),
         last_window=str(last[0]) if last else None,
         last_status=last[1].status if last else None,
     )
