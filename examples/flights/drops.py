@@ -16,6 +16,8 @@ def drop(day: str, broken: bool = False) -> Path:
     """Write the file of one day; returns its path."""
     year, month, number = (int(part) for part in day.split("-"))
     begins = f"{year},{month},{number},"
+    if not (FOLDER / "flights.csv").exists():
+        raise SystemExit("data/flights.csv is not there: run python fetch.py first")
     with (FOLDER / "flights.csv").open(encoding="utf-8") as file:
         header = next(file)
         rows = [line for line in file if line.startswith(begins)]

@@ -20,7 +20,9 @@ from ldp_core.tables.view import TableView, of_metadata
 from ldp_core.window.model import Window
 
 
-def published(plan: Plan, windows: Sequence[Window], *, replace: bool = False) -> list[bool]:
+def published(
+    plan: Plan, windows: Sequence[Window], *, replace: bool = False, keys: Sequence[str] | None = None
+) -> list[bool]:
     """Which windows main holds the key of.
 
     The metadata is read once, by peeking where that is possible. A table or a catalog that does not exist
@@ -30,6 +32,7 @@ def published(plan: Plan, windows: Sequence[Window], *, replace: bool = False) -
         plan: The stages of a config that writes into a table.
         windows: The windows.
         replace: Whether the keys are those under which windows are replaced.
+        keys: The keys of the windows, where they are known already.
 
     Raises:
         UsageError: The target carries no keys.
@@ -44,7 +47,7 @@ def published(plan: Plan, windows: Sequence[Window], *, replace: bool = False) -
     name, how = label(plan), mode(plan)
     seen = _seen(view, plan.identifier, Claim.of(plan.keyed, name, "", 1, how))
     found = []
-    for window, key in zip(windows, keys_of(plan, windows, replace=replace), strict=True):
+    for window, key in zip(windows, keys or keys_of(plan, windows, replace=replace), strict=True):
         if seen is not None and seen(key, None if replace else window):
             found.append(True)
             continue

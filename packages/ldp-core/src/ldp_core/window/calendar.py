@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from ldp_core.errors import ConfigError
@@ -33,6 +34,7 @@ def zone_of(name: str) -> ZoneInfo:
         raise ConfigError(f"unknown time zone {name!r}", hint="write an IANA name: Europe/Paris") from error
 
 
+@lru_cache(maxsize=16_384)
 def midnight(day: date, zone: str) -> datetime:
     """The first instant of a local day, in UTC; of a day that the zone skips, that of the next one."""
     return datetime.combine(day, time(), zone_of(zone)).astimezone(UTC)

@@ -57,6 +57,7 @@ class OpenPipeline:
         self.task = task
         self.config = config
         self._error = error
+        self._keys: tuple[Sequence[Window], bool, list[str]] = ((), False, [])
 
     @property
     def _known(self) -> Config:
@@ -156,11 +157,15 @@ class OpenPipeline:
 
     def done(self, windows: Sequence[Window], *, replace: bool = False) -> list[bool]:
         """Which windows the table holds the key of; a table that is not there holds none."""
-        return published(self._replacing if replace else self._plan, windows, replace=replace)
+        keys = self.keys(windows, replace=replace)
+        return published(self._replacing if replace else self._plan, windows, replace=replace, keys=keys)
 
     def keys(self, windows: Sequence[Window], *, replace: bool = False) -> list[str]:
-        """The keys of windows."""
-        return keys_of(self._replacing if replace else self._plan, windows, replace=replace)
+        """The keys of windows; those of the last ones that were asked for are at hand."""
+        if self._keys[:2] != (windows, replace):
+            plan = self._replacing if replace else self._plan
+            self._keys = (windows, replace, keys_of(plan, windows, replace=replace))
+        return self._keys[2]
 
     def inputs(self, window: Window | None) -> list[str]:
         """The config, the files that it names, and its source where that is on this machine."""
