@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,7 +31,7 @@ _KEPT = re.compile(rb'"type": ?"(workflow|run\.started|run\.finished)')
 _HEAD = re.compile(
     rb'\{"event_id":"[^"]*","type":"workflow\.(started|finished)","schema_version":\d+,"ts":"([^"]*)",'
     rb'"run_id":"([^"\\]*)","attempt":(\d+),"seq":\d+,"table_uuid":null,"payload":\{"workflow":"([^"]*)",'
-    rb'"window":\{"start":"([^"]*)","end":"([^"]*)"\}(?:,"status":"([^"]*)")?'
+    rb'"window":\{"start":"([^"]*)","end":"([^"]*)"\}(?:,"(?:status|file)":"([^"]*)")?'
 )
 """How a line begins that this version wrote; any other is read as JSON."""
 _TYPE_ENDS = 120
@@ -84,19 +85,27 @@ def last_runs(workflow: Workflow) -> Mapping[Window, WindowRun]:
 
     A ledger that was read before is read on from where it ended then.
     """
-    return runs_in(workflow.ledger).get(workflow.identifier, {})
+    runs = runs_in(workflow.ledger)
+    own = runs.get(_name(workflow.identifier, workflow.path.name), {})
+    nameless = runs.get(_name(workflow.identifier), {})
+    return ChainMap(dict(own), dict(nameless)) if own and nameless else own or nameless
 
 
 def newest_run(workflow: Workflow) -> WindowRun | None:
     """The run that began last, of whatever window."""
-    runs = runs_in(workflow.ledger).get(workflow.identifier)
-    if not isinstance(runs, _Runs) or not runs:
+    every = runs_in(workflow.ledger)
+    names = (_name(workflow.identifier, workflow.path.name), _name(workflow.identifier))
+    runs = next((found for name in names if (found := every.get(name))), None)
+    if not isinstance(runs, _Runs):
         return None
     return runs[max(runs, key=lambda window: runs.windows[window][-1].started or "")]
 
 
 def runs_in(ledger: Path) -> Mapping[str, Mapping[Window, WindowRun]]:
-    """The last run of every window of every workflow that a ledger tells of."""
+    """The last run of every window of every workflow that a ledger tells of.
+
+    A workflow is known by its identifier and its file: two files of one folder may have one identifier.
+    """
     with _lock:
         known = _known.pop(ledger, None) or _History(ledger)
         _known[ledger] = known  # the one that was asked for last stands last
@@ -168,6 +177,12 @@ class _Run:
 
 
 Key = tuple[str, int]
+"""A run and its attempt."""
+
+
+def _name(identifier: str, file: str | None = None) -> str:
+    """What a ledger knows a workflow by; the file is None where the begin of a run does not tell it."""
+    return f"{identifier}\n{file}" if file else identifier
 
 
 class _History:
@@ -183,7 +198,8 @@ class _History:
 
     def _clear(self) -> None:
         self._windows: dict[str, _Runs] = {}
-        self._open: dict[tuple[str, *Key], tuple[Window, _Run]] = {}
+        self._names: dict[str, dict[str, None]] = {}
+        self._open: dict[tuple[str, *Key], tuple[str, Window, _Run]] = {}
         self._put_by: list[bytes] = []
         self._tasks: dict[Key, tuple[str, Window, str, _Run]] = {}
         self._changed: dict[tuple[str, Window], None] = {}
@@ -215,19 +231,19 @@ class _History:
     def _took(self, line: bytes) -> bool:
         """Take an event by the head of its line, which is all that most of them are needed for."""
         head = _HEAD.match(line)
-        if head is None or not line.rstrip().endswith(b"}}") or b"\\" in head[5]:
+        if head is None or not line.rstrip().endswith(b"}}") or b"\\" in head[5] + (head[8] or b""):
             return False
         type, ts, run_id, attempt, name, start, end = (head[part].decode() for part in range(1, 8))
-        status = head[8].decode() if head[8] else ""
+        said = head[8].decode() if head[8] else ""  # the file at the begin, the status at the end
         window = _of_bounds(start, end)
         if window is None:
             return True
         key = (run_id, int(attempt))
         if type == "started":
-            run = self._began(name, window, key, ts)
+            run = self._began(name, said, window, key, ts)
         else:
             cut = NOT_RUN.encode() in line
-            run = self._ended(name, key, ts, INCOMPLETE if cut else _ENDS.get(status, INCOMPLETE))
+            run = self._ended(name, key, ts, INCOMPLETE if cut else _ENDS.get(said, INCOMPLETE))
         if run is not None:
             run.unread.append(line)
         return True
@@ -237,31 +253,36 @@ class _History:
         name, window = str(payload.get("workflow")), _window(payload)
         run = None
         if event["type"] == model.WORKFLOW_STARTED and window is not None:
-            run = self._began(name, window, _key(event), event.get("ts"))
+            file = payload.get("file")
+            run = self._began(
+                name, file if isinstance(file, str) else "", window, _key(event), event.get("ts")
+            )
         elif event["type"] == model.WORKFLOW_FINISHED:
             run = self._ended(name, _key(event), event.get("ts"), _status(payload))
         if run is not None:
             _ = run.tasks  # what was told before comes first
             run.take(event["type"], payload)
 
-    def _began(self, name: str, window: Window, key: Key, ts: str | None) -> _Run | None:
-        if (name, *key) in self._open:
+    def _began(self, identifier: str, file: str, window: Window, key: Key, ts: str | None) -> _Run | None:
+        if (identifier, *key) in self._open:
             return None
+        name = _name(identifier, file)
+        self._names.setdefault(identifier, {})[name] = None
         runs = self._windows.setdefault(name, _Runs()).windows.setdefault(window, [])
         if runs and runs[-1].finished is None:
             self._read_tasks()
-            self._open.pop((name, runs[-1].run_id, runs[-1].attempt), None)
+            self._open.pop((identifier, runs[-1].run_id, runs[-1].attempt), None)
         run = _Run(*key, ts)
-        self._open[(name, *key)] = (window, run)
+        self._open[(identifier, *key)] = (name, window, run)
         runs.append(run)
         self._changed[name, window] = None
         return run
 
-    def _ended(self, name: str, key: Key, ts: str | None, status: str) -> _Run | None:
-        found = self._open.pop((name, *key), None)
+    def _ended(self, identifier: str, key: Key, ts: str | None, status: str) -> _Run | None:
+        found = self._open.pop((identifier, *key), None)
         if found is None:
             return None
-        window, run = found
+        name, window, run = found
         run.finished, run.status = ts, status
         self._changed[name, window] = None
         if not self._open:
@@ -280,13 +301,20 @@ class _History:
                 self._task_finished(event, payload)
 
     def _task_started(self, event: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        window, name, task = _window(payload), str(payload.get("workflow")), payload.get("task")
-        known = self._windows.get(name)
-        runs = known.windows.get(window, []) if known and window else []
-        if window and runs and runs[-1].finished is None and isinstance(task, str):
-            runs[-1].tasks[task] = TaskRun(*_key(event), RUNNING)
+        window, task = _window(payload), payload.get("task")
+        if window is None or not isinstance(task, str):
+            return
+        open_ = [
+            (name, runs[-1])
+            for name in self._names.get(str(payload.get("workflow")), ())
+            if (runs := self._windows[name].windows.get(window)) and runs[-1].finished is None
+        ]
+        # Of two workflows of one identifier, the one that said it would begin this run of the task.
+        said = [one for one in open_ if (t := one[1].tasks.get(task)) and t.run_id == event.get("run_id")]
+        for name, run in (said or open_)[:1]:
+            run.tasks[task] = TaskRun(*_key(event), RUNNING)
             self._changed[name, window] = None
-            self._tasks[_key(event)] = (name, window, task, runs[-1])
+            self._tasks[_key(event)] = (name, window, task, run)
 
     def _task_finished(self, event: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         found = self._tasks.pop(_key(event), None)

@@ -50,6 +50,8 @@ class TableStatus:
             return None
         if self.last.status == "blocked_quality":
             return "blocked"
+        if self.last.checks == 0:
+            return None
         return "failed" if self.last.checks_failed else "passed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +136,7 @@ class WorkflowStatus:
         run = self.run
         plan = {} if self.plan is None else self.plan.to_dict()
         names = ("schedule", "timezone", "next_fire", "next_fire_local", "late", "late_since", "error")
-        lists = ("due", "waiting", "missed", "commands")
+        lists = ("due", "waiting", "blocked", "missed", "commands")
         return {
             "file": self.file,
             "workflow": self.workflow,

@@ -95,6 +95,7 @@ class Recording:
             {
                 "workflow": self.workflow.identifier,
                 "window": _bounds(window),
+                "file": self.workflow.path.name,
                 "replace": replace,
                 **told,
                 "tasks": [

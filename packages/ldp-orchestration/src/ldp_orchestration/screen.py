@@ -10,7 +10,7 @@ from ldp_core._output import cell, print_table, say
 from ldp_core.window.model import instant
 
 from ldp_orchestration.overview import BREACH, LATE, Status, TableStatus, WorkflowStatus
-from ldp_orchestration.schedule.telling import length
+from ldp_orchestration.schedule.telling import keeps_failing, length
 
 _COLUMNS = ("file", "last window", "last run", "rows", "quality", "late", "next fire", "missed")
 _NONE = "-"
@@ -78,7 +78,9 @@ def _troubles(found: Status) -> Iterator[str]:
             late = length(one.lateness or timedelta())
             yield f"{one.file}: {plan.late} is {late} late; metadata.sla.error_after is {allowed}"
         for wait in plan.waiting if plan else ():
-            yield f"{one.file}: {wait.window} failed {wait.failures}x; next try at {instant(wait.next_try)}"
+            yield f"{one.file}: {wait.window} {keeps_failing(wait.failures, wait.next_try)}"
+        for window in plan.blocked if plan else ():
+            yield f"{one.file}: {window} is blocked by a gate; each tick tries it again"
         for command in plan.commands if plan else ():
             yield f"{one.file}: to fill what was missed: {command}"
         if plan and plan.error:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from ldp_cli.main import main
 from ldp_core.errors import ConfigError, UsageError
 from ldp_core.events.jsonl import read
 from ldp_core.locks import try_lock
@@ -255,3 +256,35 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         tick(tmp_path, jobs=0)
     with pytest.raises(ConfigError, match="now"):
         tick(tmp_path, now="soon")
+
+
+def test_an_error_says_when_it_is_tried_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config(tmp_path, retries={"max_attempts": 2, "delay_s": 0.01})
+    command = ["schedule", "tick", str(tmp_path), "--now"]
+    assert main([*command, "2100-08-02T02:05:00Z"]) == 1
+    told = capsys.readouterr().err
+    assert "attempt 1 failed, the next one begins in" in told
+    assert "next try 5 min after this one began, or when its config or source changes" in told
+    assert main([*command, "2100-08-02T02:10:00Z"]) == 1
+    assert "next try 10 min after this one began" in capsys.readouterr().err
+
+
+def test_two_files_of_one_identifier_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("id,at\n1,2026-03-05 10:00:00\n")
+    for name in ("a", "b"):
+        body = {
+            "source": {"name": "r", "format": "CSV", "path": "r.csv" if name == "a" else "missing.csv"},
+            "target": {"name": name, "format": "PARQUET", "path": f"out/{name}.parquet"},
+            "window": {"size": "day", "column": "at"},
+            "schedule": "@daily",
+        }
+        (tmp_path / f"{name}.json").write_text(json.dumps({"identifier": "same", "metadata": body}))
+    moment = datetime(2026, 3, 6, tzinfo=UTC)
+    first = tick(tmp_path, now=moment)
+    assert [one.windows[0].outcome for one in first.workflows] == ["published", "failed"]
+    assert (tmp_path / "out" / "a.parquet").exists()
+    again = tick(tmp_path, now=moment, force=True)
+    assert [one.windows[0].outcome for one in again.workflows] == ["skipped", "failed"]
+    assert [one.windows[0].attempt for one in again.workflows][1] == 2
+    listed = list_scheduled(tmp_path, now=moment).to_dict()["scheduled"]
+    assert [one["last_status"] for one in listed] == ["succeeded", "failed"]

@@ -72,6 +72,28 @@ def test_a_gate_that_blocks_is_the_verdict(tmp_path: Path) -> None:
     assert (found.status, found.quality, found.last_status) == ("blocked", "blocked", "blocked")
 
 
+def test_without_checks_there_is_no_verdict(tmp_path: Path) -> None:
+    config(tmp_path)
+    drop(tmp_path, 0)
+    tick_at(tmp_path, night(0))
+    assert one(tmp_path, night(0)).quality is None
+
+
+def test_a_night_that_is_blocked_is_told_of_after_a_later_one_succeeded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catching_up(tmp_path)
+    inner = tmp_path / "cfg" / "rides.json"
+    checks = '"quality": {"on_failure": "fail", "checks": [{"check": "row_count", "min": 2}]}'
+    inner.write_text(inner.read_text().replace('"metadata": {', '"metadata": {' + checks + ", "))
+    drop(tmp_path, 0)
+    drop(tmp_path, 1, rows=2)
+    tick_at(tmp_path, night(1))
+    assert main(["status", str(tmp_path), "--now", "2100-08-03T12:00:00Z"]) == 0
+    told = "nightly.json: 2100-08-01T00:00:00Z/2100-08-02T00:00:00Z is blocked by a gate"
+    assert told in capsys.readouterr().out
+
+
 def test_a_workflow_tells_of_each_table(tmp_path: Path) -> None:
     catching_up(tmp_path)
     drop(tmp_path, 0)

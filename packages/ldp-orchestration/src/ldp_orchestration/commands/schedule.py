@@ -8,6 +8,9 @@ import click
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, say
 
 if TYPE_CHECKING:
+    from ldp_core.window import Window
+
+    from ldp_orchestration.model import TaskMove
     from ldp_orchestration.schedule.ticked import TickResult
 
 now_option = click.option(
@@ -67,7 +70,7 @@ def tick(folder: str, as_json: bool, **options: Any) -> int:
     from ldp_orchestration.schedule.tick import tick as run
 
     try:
-        result = run(folder, **options, **({} if as_json else _listeners()))
+        result = run(folder, **options, on_task=_hear, **({} if as_json else _listeners()))
     except (KeyboardInterrupt, Interrupted):
         note("The next tick goes on where this one stopped")
         raise
@@ -127,7 +130,7 @@ def run(folder: str, every: str, **options: Any) -> int:
     """
     from ldp_orchestration.schedule.loop import run_until_stopped
 
-    return run_until_stopped(folder, every, tell=tell, **options, **_listeners())
+    return run_until_stopped(folder, every, tell=tell, **options, on_task=_hear, **_listeners())
 
 
 @schedule.command(short_help="Print how the system calls the tick.")
@@ -160,14 +163,25 @@ def install(folder: str, kind: str, ldp: str | None) -> int:
 
 def _listeners() -> dict[str, Any]:
     """What a tick tells while it runs."""
-    from ldp_orchestration.schedule.telling import errors_of
+    from ldp_orchestration.schedule.telling import again, errors_of
 
     def on_window(file: str, window: Any) -> None:
         say(f"{file}: {window.window}  {window.outcome}")
         for line in errors_of(window):
             click.echo(f"ldp: error: {file}: {line}", err=True)
+        if text := again(window):
+            note(f"{file}: {window.window}: {text}")
 
     return {"on_window": on_window, "on_note": lambda file, text: note(f"{file}: {text}")}
+
+
+def _hear(file: str, window: Window, move: TaskMove) -> None:
+    """An attempt that another one follows, and warnings: a tick that only waits for it must not be silent."""
+    from ldp_orchestration.model import Retries
+    from ldp_orchestration.telling import asides
+
+    for text in asides(move, Retries()):
+        click.echo(f"ldp: warning: {file}: {window}: {text}", err=True)
 
 
 def tell(result: TickResult) -> None:

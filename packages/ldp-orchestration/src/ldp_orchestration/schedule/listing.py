@@ -19,9 +19,9 @@ from ldp_orchestration.ranges import MAX_WINDOWS
 from ldp_orchestration.schedule.fill import commands
 from ldp_orchestration.schedule.looking import fire_of, last_window, late_window, looked_at, passed_over
 from ldp_orchestration.schedule.moment import Moment
-from ldp_orchestration.schedule.telling import local
+from ldp_orchestration.schedule.telling import keeps_failing, local
 from ldp_orchestration.schedule.ticked import problem_dict
-from ldp_orchestration.state import PUBLISHED
+from ldp_orchestration.state import BLOCKED, PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Scheduled:
         last_status: How that ran last.
         due: The windows that are due and not done, oldest first.
         waiting: Those of them that keep failing, so that the next tick may leave them alone.
+        blocked: Those of them that a gate blocked: each tick tries them again.
         missed: The windows that are not done and that no tick will run, oldest first.
         missed_in_all: How many there are in all, where not each is named.
         commands: What to type to fill them.
@@ -86,6 +87,7 @@ class Scheduled:
     last_status: str | None = None
     due: tuple[Window, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    blocked: tuple[Window, ...] = ()
     missed: tuple[Window, ...] = ()
     missed_in_all: int = 0
     commands: tuple[str, ...] = ()
@@ -111,6 +113,7 @@ class Scheduled:
             "last_status": self.last_status,
             "due": [str(window) for window in self.due],
             "waiting": [one.to_dict() for one in self.waiting],
+            "blocked": [str(window) for window in self.blocked],
             "missed": [str(window) for window in self.missed],
             "missed_in_all": self.missed_in_all,
             "commands": list(self.commands),
@@ -129,9 +132,10 @@ class Scheduled:
         if self.last_window:
             found.append(f"  last window {self.last_window} {self.last_status}")
         found += [f"  due         {text}" for text in _few(self.due)]
-        for one in self.waiting:
-            times = "once" if one.failures == 1 else f"{one.failures} times in a row"
-            found.append(f"  waiting     {one.window} failed {times}; next try at {instant(one.next_try)}")
+        found += [
+            f"  waiting     {one.window} {keeps_failing(one.failures, one.next_try)}" for one in self.waiting
+        ]
+        found += [f"  blocked     {text}" for text in _few(self.blocked)]
         found += [f"  missed      {text}" for text in _few(self.missed, self.missed_in_all)]
         found += [f"  to fill     {text}" for text in self.commands]
         if self.error:
@@ -242,6 +246,7 @@ def scheduled(found: Found, folder: Path, at: Moment, max_windows: int, env: str
             for one in left
             if one.next_try is not None and one.seen.last is not None
         ),
+        blocked=tuple(one.seen.window for one in left if one.seen.state == BLOCKED),
         missed=tuple(named),
         missed_in_all=len(missed),
         late=late,

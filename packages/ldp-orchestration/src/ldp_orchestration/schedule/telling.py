@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from ldp_core.window.model import instant
 
 from ldp_orchestration.backfilled import BackfillWindow
+from ldp_orchestration.backoff import wait_after
 from ldp_orchestration.discovery import Invalid
 from ldp_orchestration.schedule.ticked import WAITING, TickResult
 
+_SOONER = "or when its config or source changes, or with --force"
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -34,6 +36,27 @@ def local(moment: datetime) -> str:
     return moment.astimezone().isoformat(sep=" ", timespec="minutes")
 
 
+def about(span: timedelta) -> str:
+    """A length of time that is an estimate: ``about 2 h 5 min``."""
+    return f"about {length(max(span, timedelta(seconds=1)))}"
+
+
+def keeps_failing(failures: int, until: datetime) -> str:
+    """How often a window failed, and when a tick tries it again."""
+    times = "once" if failures == 1 else f"{failures} times in a row"
+    return f"failed {times}; next try at {instant(until.replace(microsecond=0))}"
+
+
+def again(window: BackfillWindow) -> str | None:
+    """When a window that just ended badly is tried again; None where it ended well."""
+    if window.outcome == "blocked":
+        return "each tick tries it again"
+    if window.outcome != "failed":
+        return None
+    wait = length(wait_after(getattr(window, "failures", 0) + 1))
+    return f"next try {wait} after this one began, {_SOONER}"
+
+
 def errors_of(window: BackfillWindow) -> list[str]:
     """What went wrong in a window, a line each."""
     tasks = window.result.tasks if window.result else ()
@@ -47,11 +70,8 @@ def waiting_lines(result: TickResult) -> Iterator[str]:
     for one in result.workflows:
         for window in one.windows:
             if window.outcome == WAITING and window.next_try:
-                times = "once" if window.failures == 1 else f"{window.failures} times in a row"
-                yield (
-                    f"{one.file}: {window.window} failed {times}; next try at {instant(window.next_try)}, "
-                    "or when its config or source changes, or with --force"
-                )
+                text = keeps_failing(window.failures, window.next_try)
+                yield f"{one.file}: {window.window} {text}, {_SOONER}"
 
 
 def invalid_lines(problems: tuple[Invalid, ...]) -> Iterator[str]:

@@ -27,7 +27,7 @@ from ldp_orchestration.ranges import MAX_WINDOWS
 from ldp_orchestration.run import run_workflow
 from ldp_orchestration.schedule.looking import Due, looked_at, usual_length
 from ldp_orchestration.schedule.moment import Moment, told_of
-from ldp_orchestration.schedule.telling import length
+from ldp_orchestration.schedule.telling import about
 from ldp_orchestration.schedule.ticked import NOT_RUN, WAITING, TickResult, TickWindow, WorkflowTick
 from ldp_orchestration.side import obstacle
 from ldp_orchestration.waiting import Sleep
@@ -240,8 +240,8 @@ def _catch_up(workflow: Workflow, count: int, left: int) -> str:
     """How many windows run, and about how long that takes."""
     usual = usual_length(list(last_runs(workflow).values()))
 
-    def about(windows: int) -> str:
-        return f", about {length(usual * windows)}" if usual is not None else ""
+    def takes(windows: int) -> str:
+        return f", {about(usual * windows)}" if usual is not None else ""
 
-    text = f"catching up: {count} window{'' if count == 1 else 's'}{about(count)}"
-    return f"{text}; {left} more are left to the next ticks{about(left)}" if left else text
+    text = f"catching up: {count} window{'' if count == 1 else 's'}{takes(count)}"
+    return f"{text}; {left} more are left to the next ticks{takes(left)}" if left else text
