@@ -1,4 +1,7 @@
-"""The last run of each of many configs and tasks, as the ledger beside them tells, read from its end."""
+"""The last run of each of many configs and tasks, as the ledger beside them tells, read from its end.
+
+A run that found its work done tells nothing of a table: the one before it does, as long as there is one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from typing import Any
 
 from ldp_core.events.fold import RunState, fold_runs
 from ldp_core.events.jsonl import lines_back, parsed
-from ldp_core.events.model import RUN_STARTED
+from ldp_core.events.model import RUN_FINISHED, RUN_STARTED
+
+from ldp_orchestration.model import SKIPPED
 
 Name = tuple[str | None, str]
 """A workflow and a task of it, or None and a config that ran without one."""
@@ -37,6 +42,7 @@ def last_states(ledger: Path, wanted: Mapping[Name, Any]) -> dict[Any, RunState]
     by_name = {_bytes(name): (name, thing) for name, thing in wanted.items()}
     events: dict[tuple[Any, str, int], list[Mapping[str, Any]]] = {}
     chosen: dict[Any, tuple[Any, str, int]] = {}
+    idle: dict[Any, dict[tuple[Any, str, int], None]] = {}
     for count, line in enumerate(lines_back(ledger)):
         if not missing or count > _MOST_LINES:
             break
@@ -47,13 +53,18 @@ def last_states(ledger: Path, wanted: Mapping[Name, Any]) -> dict[Any, RunState]
             continue
         thing = found[1]
         key = (found[0], str(event.get("run_id")), int(event.get("attempt") or 1))
+        if event["type"] == RUN_FINISHED and (event.get("payload") or {}).get("status") == SKIPPED:
+            idle.setdefault(thing, {})[key] = None
+        if key in idle.get(thing, ()):
+            events.setdefault(key, []).append(event)
+            continue
         if chosen.setdefault(thing, key) != key:
             continue
         events.setdefault(key, []).append(event)
         if event["type"] == RUN_STARTED:
             missing.discard(thing)
     states = {}
-    for thing, key in chosen.items():
+    for thing, key in {**{thing: next(iter(keys)) for thing, keys in idle.items()}, **chosen}.items():
         folded = fold_runs(reversed(events[key]))
         if folded:
             states[thing] = folded[0]

@@ -11,6 +11,7 @@ import pytest
 from ldp_cli.main import main
 from ldp_orchestration.backfilling import backfill
 from ldp_orchestration.overview import Status, WorkflowStatus, status
+from ldp_orchestration.run import run_workflow
 
 HERE = str(Path(__file__).parents[1] / "schedule")
 sys.path.insert(0, HERE)
@@ -70,6 +71,25 @@ def test_a_gate_that_blocks_is_the_verdict(tmp_path: Path) -> None:
     tick_at(tmp_path, night(0))
     found = one(tmp_path, night(0))
     assert (found.status, found.quality, found.last_status) == ("blocked", "blocked", "blocked")
+
+
+def test_a_run_that_had_nothing_to_do_tells_nothing_of_the_table(tmp_path: Path) -> None:
+    path = config(tmp_path, quality={"on_failure": "fail", "checks": [{"check": "row_count", "min": 1}]})
+    drop(tmp_path, 0, rows=3)
+    tick_at(tmp_path, night(0))
+    window = one(tmp_path, night(0)).last_window
+    for _ in range(2):
+        assert run_workflow(path, window).counts() == {"skipped_duplicate": 1}
+    found = one(tmp_path, night(0))
+    assert (found.quality, [table.last and table.last.rows_written for table in found.tables]) == (
+        "passed",
+        [3],
+    )
+    (tmp_path / ".ldp" / "events.jsonl").unlink()
+    run_workflow(path, window)
+    (table,) = one(tmp_path, night(0)).tables
+    assert table.last is not None
+    assert table.last.status == "skipped_duplicate"
 
 
 def test_without_checks_there_is_no_verdict(tmp_path: Path) -> None:
