@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ldp_core.errors import DataQualityError
@@ -113,6 +113,11 @@ class QualityReport:
     def warnings(self) -> list[CheckResult]:
         """The results that only warn."""
         return [result for result in self.results if result.status == WARN]
+
+    def without_quarantine(self) -> QualityReport:
+        """The same where nothing was put aside after all: too many rows would have been."""
+        results = tuple(replace(result, quarantined=0) for result in self.results)
+        return replace(self, results=results, quarantined=0)
 
     def raise_for_failures(self) -> None:
         """Do nothing when none failed; one that warns does not raise.

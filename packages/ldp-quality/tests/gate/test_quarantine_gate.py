@@ -333,8 +333,11 @@ def test_a_contract_puts_rows_aside(tmp_path: Path) -> None:
 
 def test_the_config_says_how_much_is_too_much(tmp_path: Path) -> None:
     path = lake(tmp_path, RIDES, {"contract": "rides.odcs.yaml", "max_share": "50%"})
-    with pytest.raises(DataQualityError, match=r"7 of 8 rows \(87.5%\) .* max_share 50%"):
+    with pytest.raises(DataQualityError, match=r"7 of 8 rows \(87.5%\) .* max_share 50%") as refused:
         run(Config.from_file(path))
+    assert "put aside" not in str(refused.value)
+    assert "quarantined" not in str(refused.value)
+    assert refused.value.report.to_dict()["quarantined"] == 0
 
 
 def test_the_config_says_what_a_failure_does(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def refuse_share(
     rows = staged.rows_in + rejects
     if aside and aside > most * rows:
         report = next((verdict.report for verdict in verdicts.values() if verdict.apart), None)
+        plain = getattr(report, "without_quarantine", None)
+        report = plain() if plain is not None else report
         share = f"{aside} of {rows} rows ({100 * aside / rows:.3g}%)"
         told = f"{share} would go into quarantine, more than max_share {100 * most:.3g}%"
         why = [report.summary()] if report else []

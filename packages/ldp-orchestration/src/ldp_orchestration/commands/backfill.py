@@ -77,7 +77,7 @@ def backfill(
         if window.outcome != "skipped":
             say(f"[{number}/{total}] {window.window}  {window.outcome}")
             for line in _errors(window):
-                click.echo(f"ldp: error: {line}", err=True)
+                click.echo(f"ldp: error: {window.window}: {line}", err=True)
 
     def hear(window: Window, move: TaskMove) -> None:
         for text in asides(move, workflow.retries[move.id]):
