@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from ldp_core._output import cell, print_json
+from ldp_core._signals import remember
 from ldp_core._trouble import REMEDIES, file_error, trouble, words
 from ldp_core.errors import Interrupted, LDPError, UsageError
 
@@ -26,6 +27,7 @@ class _Signals:
 
     def listen(self) -> None:
         """Take both signals over, when this is the main thread."""
+        remember(False)
         try:
             signal.signal(signal.SIGINT, self._handle)
             signal.signal(signal.SIGTERM, self._handle)
@@ -35,6 +37,7 @@ class _Signals:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self.came = True
+        remember(True)
         raise KeyboardInterrupt
 
 
@@ -67,6 +70,8 @@ def run(args: list[str]) -> int:
         if signals.came:
             return _interrupted(args)
         return _report(_as_ldp_error(error), error, args)
+    finally:
+        remember(False)
 
 
 def _as_ldp_error(error: Exception) -> LDPError:

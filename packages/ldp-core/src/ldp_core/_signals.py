@@ -11,6 +11,24 @@ from types import FrameType
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
+class _Asked:
+    """Whether the process was asked to stop. A KeyboardInterrupt may get lost: a library takes it for an error
+    of its own when it comes while that is imported.
+    """
+
+    came = False
+
+
+def asked_to_stop() -> bool:
+    """Whether SIGINT or SIGTERM came since the command began, as far as a command listens."""
+    return _Asked.came
+
+
+def remember(came: bool) -> None:
+    """Note that a signal to stop came, or, when a command begins, that none did."""
+    _Asked.came = came
+
+
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Hold back the first SIGINT or SIGTERM until the block is left; a second one breaks in.

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ldp_core._signals import asked_to_stop
 from ldp_core.clock import Clock, system_clock
 from ldp_core.errors import DataQualityError, Interrupted, UsageError
 from ldp_core.events.batch import batched
@@ -153,7 +154,9 @@ class _Shared:
 
 
 def _go_on() -> None:
-    """Nobody asks to stop."""
+    """Go on, unless the process was asked to stop and nobody heard."""
+    if asked_to_stop():
+        raise Interrupted("the run was interrupted")
 
 
 def _run(shared: _Shared, run_id: str, attempt: int, jobs: int) -> WorkflowResult:

@@ -164,7 +164,10 @@ def test_an_interrupt_stops_soon_and_leaves_nothing_half_written(folder: Any, jo
     time.sleep(0.5)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    output = process.communicate(timeout=60)
+    try:
+        output = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, output
     assert time.monotonic() - began < 20
     last = folder.events()[-1]

@@ -199,3 +199,21 @@ def test_keys_of_windows_are_found_in_one_go(folder: Any, chain: Callable[..., P
 def test_jobs_is_a_number_from_one(chain: Callable[..., Path]) -> None:
     with pytest.raises(UsageError, match="jobs"):
         run_workflow(chain("a"), WINDOW, jobs=0)
+
+
+def test_an_interrupt_that_a_library_swallows_ends_the_run_all_the_same(
+    chain: Callable[..., Path], folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ldp_core import _signals
+    from ldp_core.errors import Interrupted
+    from ldp_orchestration.kinds.pipeline import OpenPipeline
+
+    def swallowed(self: Any, call: Any) -> Any:
+        _signals.remember(True)  # as the shell does before it raises
+        raise TypeError("isinstance() arg 2 must be a type")
+
+    monkeypatch.setattr(OpenPipeline, "run", swallowed)
+    monkeypatch.setattr(_signals._Asked, "came", False)
+    with pytest.raises(Interrupted):
+        run_workflow(chain("a", "b"), WINDOW)
+    assert folder.events()[-1]["payload"]["status"] == "incomplete"

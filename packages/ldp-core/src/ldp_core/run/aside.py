@@ -165,5 +165,6 @@ def _lines(columns: Sequence[str], staged: Staged, aparts: Sequence[Apart], tabl
     listed = ", ".join(f"p.{ident(name)}" for name in columns)
     return (
         f"SELECT {listed}, a.rules AS {q.RULES}, a.reason AS {q.REASON}, {key} AS {q.PRIMARY_KEY} "
-        f"FROM ({staged.placed_sql}) AS p JOIN {table} AS a ON {same_place(columns)}"
+        f"FROM ({staged.placed_sql}) AS p JOIN {table} AS a ON {same_place(columns)} "
+        f"ORDER BY a.__file, a.__pos"
     )
