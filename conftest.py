@@ -2,7 +2,8 @@
 
 With ``LDP_NO_SKIPS`` a test that is skipped fails the suite: such a job has all that its tests need. With
 ``LDP_SAME_EXAMPLES`` property tests try the same examples each time, so that a job never fails over a change
-that it did not come with; without it, each run explores new ones.
+that it did not come with; without it, each run explores new ones. ``LDP_FEW_EXAMPLES`` tries few of them: for
+jobs that look at a version, where the whole proof is made by another.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from hypothesis import settings
 # Wall time says nothing on a machine that others use, too: no example is too slow.
 settings.register_profile("explore", deadline=None)
 settings.register_profile("same", derandomize=True, deadline=None)
-settings.load_profile("same" if os.environ.get("LDP_SAME_EXAMPLES") else "explore")
+settings.register_profile("few", derandomize=True, deadline=None, max_examples=10)
+_WANTED = {"LDP_FEW_EXAMPLES": "few", "LDP_SAME_EXAMPLES": "same"}
+settings.load_profile(next((name for word, name in _WANTED.items() if os.environ.get(word)), "explore"))
 
 ALLOWED = ("root writes anywhere", "root reads everything", "no systemd here")
 """Reasons that no install takes away."""

@@ -37,6 +37,7 @@ INSTALL = [
 def main() -> int:
     """Make the environment anew, show what it holds, test in it."""
     environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    environment["LDP_FEW_EXAMPLES"] = "1"
     python = str(PLACE / "bin" / "python")
     steps = [
         [*UV, "venv", "--quiet", "--clear", "--no-project", "--python", sys.executable, str(PLACE)],

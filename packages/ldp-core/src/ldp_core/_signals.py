@@ -12,8 +12,10 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Asked:
-    """Whether the process was asked to stop. A KeyboardInterrupt may get lost: a library takes it for an error
-    of its own when it comes while that is imported.
+    """Whether the process was asked to stop.
+
+    A KeyboardInterrupt may get lost: a library takes it for an error of its own when it comes while that is
+    imported.
     """
 
     came = False
