@@ -85,6 +85,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 
 
 def test_a_config_with_problems_and_one_without_windows_are_refused(lake: Any) -> None:
+    pytest.importorskip("ldp_quality")
     with pytest.raises(ConfigError, match=r"metadata\.window\.size"):
         backfill(lake.pipeline(window="none"), "2026-08-01", "2026-08-03")
     lake.pipeline(quality=[{"check": "no_such_check"}])

@@ -119,6 +119,7 @@ def test_a_schedule_may_mean_a_size(schedule: str | None, size: str | None) -> N
     ],
 )
 def test_what_is_wrong_with_tasks_is_said(folder: Any, tasks: list[dict[str, Any]], problem: str) -> None:
+    pytest.importorskip("ldp_quality")
     found = _problems(folder.workflow(tasks))
     assert len(found) == 1, found
     assert found[0].startswith(problem)
@@ -225,6 +226,7 @@ def test_another_kind_of_file_is_none(folder: Any, kind: Any) -> None:
 def test_the_schema_for_editors_accepts_what_is_read(
     folder: Any, capsys: pytest.CaptureFixture[str], change: dict[str, Any], fits: bool
 ) -> None:
+    pytest.importorskip("ldp_cli")
     from jsonschema import Draft202012Validator
     from ldp_cli.main import main
 

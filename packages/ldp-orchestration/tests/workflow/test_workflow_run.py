@@ -61,6 +61,7 @@ def test_what_needs_a_failed_task_does_not_run_and_the_rest_does(folder: Any) ->
 
 
 def test_a_gate_that_is_the_only_problem_gives_three(folder: Any, chain: Callable[..., Path]) -> None:
+    pytest.importorskip("ldp_quality")
     path = chain("a", "b", retries={"max_attempts": 5, "delay_s": 0})
     folder.pipeline("a", quality=[{"check": "row_count", "min": 5}])
     result = run_workflow(path, WINDOW)

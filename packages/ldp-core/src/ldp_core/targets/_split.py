@@ -50,6 +50,8 @@ def apart(con: DuckDBPyConnection, marked: str, schema: pa.Schema) -> tuple[str,
     first = f"SELECT {ident(flag)} FROM ({sql}) AS f LIMIT {_FIRST}"
     try:
         some = con.execute(f"SELECT coalesce(bool_or({ident(flag)}), false) FROM ({first}) AS s").fetchall()
+    except duckdb.InterruptException:
+        raise
     except duckdb.Error:
         return None  # a value that does not fit is met, and told, when the rows are written
     return (sql, flag) if some[0][0] else None
