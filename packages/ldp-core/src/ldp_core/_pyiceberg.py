@@ -120,3 +120,27 @@ def schema_updates(base: Base, apply: Callable[[UpdateSchema], None]) -> tuple[T
     apply(update)
     updates, _ = update._commit()
     return updates
+
+
+def write_delete_manifest(format_version: int, **given: Any) -> Any:
+    """A writer of a manifest of delete files; takes what ``pyiceberg.manifest.write_manifest`` takes.
+
+    Private because the writer of pyiceberg says ``content: data`` whatever the entries are, and engines that
+    look at the content of a manifest first would not apply the deletes in it.
+
+    Raises:
+        ValueError: A format version that has no deletes, or that pyiceberg does not write.
+    """
+    from pyiceberg.manifest import ManifestContent, ManifestWriterV2
+
+    class DeleteManifestWriter(ManifestWriterV2):
+        def content(self) -> ManifestContent:
+            return ManifestContent.DELETES
+
+        @property
+        def _meta(self) -> dict[str, str]:
+            return {**super()._meta, "content": "deletes"}
+
+    if format_version != 2:
+        raise ValueError(f"no delete manifest can be written for format version {format_version}")
+    return DeleteManifestWriter(**given)

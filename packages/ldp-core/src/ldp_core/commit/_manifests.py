@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.manifest import (
     DataFile,
+    DataFileContent,
     ManifestContent,
     ManifestEntry,
     ManifestEntryStatus,
@@ -19,6 +20,8 @@ from pyiceberg.manifest import (
     ManifestWriter,
     write_manifest,
 )
+
+from ldp_core._pyiceberg import write_delete_manifest
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -48,7 +51,13 @@ class Manifests:
     _added: dict[tuple[object, ...], ManifestWriter] = field(default_factory=dict)
     _count: int = 0
 
-    def added(self, metadata: TableMetadata, schema: Schema, files: Sequence[DataFile]) -> list[ManifestFile]:
+    def added(
+        self,
+        metadata: TableMetadata,
+        schema: Schema,
+        files: Sequence[DataFile],
+        sequence: int | None = None,
+    ) -> list[ManifestFile]:
         """One manifest a partition spec that holds the added files.
 
         The file of an earlier attempt is used again; the entry for it is made anew, since the list writer
@@ -59,16 +68,20 @@ class Manifests:
             by_spec[spec_id_of(file, metadata)].append(file)
         manifests = []
         for spec_id, group in sorted(by_spec.items()):
-            key = (metadata.table_uuid, schema.schema_id, spec_id, *(file.file_path for file in group))
+            key = (metadata.table_uuid, schema.schema_id, spec_id, sequence, *(f.file_path for f in group))
             writer = self._added.get(key)
             if writer is None:
                 entries = [
                     ManifestEntry.from_args(
-                        status=ManifestEntryStatus.ADDED, snapshot_id=self.snapshot_id, data_file=file
+                        status=ManifestEntryStatus.ADDED,
+                        snapshot_id=self.snapshot_id,
+                        sequence_number=sequence if metadata.format_version > 1 else None,
+                        data_file=file,
                     )
                     for file in group
                 ]
-                writer = self._write(metadata, schema, metadata.specs()[spec_id], entries)
+                spec = metadata.specs()[spec_id]
+                writer = self._write(metadata, _schema_for(spec, schema, metadata), spec, entries)
                 self._added[key] = writer
             manifests.append(writer.to_manifest_file())
         return manifests
@@ -88,7 +101,7 @@ class Manifests:
         kept: list[ManifestFile] = []
         found: list[DataFile] = []
         for manifest in manifests:
-            if manifest.content != ManifestContent.DATA:
+            if not self._concerned(manifest, removed):
                 kept.append(manifest)
                 continue
             entries = manifest.fetch_manifest_entry(self.io)
@@ -98,13 +111,22 @@ class Manifests:
                 continue
             found += [entry.data_file for entry in gone]
             rewritten = [
-                _deleted(entry, self.snapshot_id)
-                if entry.data_file.file_path in removed
-                else _existing(entry)
+                _deleted(entry, self.snapshot_id) if entry.data_file.file_path in removed else existing(entry)
                 for entry in entries
             ]
-            kept.append(self._rewrite(metadata, schema, manifest.partition_spec_id, rewritten))
+            spec_id = manifest.partition_spec_id
+            kept.append(self.rewrite(metadata, schema, spec_id, rewritten, manifest.content))
         return kept, found
+
+    @staticmethod
+    def _concerned(manifest: ManifestFile, removed: Mapping[str, DataFile]) -> bool:
+        """Whether a manifest may hold one of the files: by what it holds, and by partition spec."""
+        holds_data = manifest.content == ManifestContent.DATA
+        return any(
+            (file.content == DataFileContent.DATA) == holds_data
+            and getattr(file, "_spec_id", None) in (None, manifest.partition_spec_id)
+            for file in removed.values()
+        )
 
     def merged(
         self, metadata: TableMetadata, schema: Schema, manifests: Sequence[ManifestFile]
@@ -135,28 +157,41 @@ class Manifests:
             for bin_ in _bins(group, target):
                 if len(bin_) > 1:
                     entries = [
-                        _existing(entry) for item in bin_ for entry in item.fetch_manifest_entry(self.io)
+                        existing(entry) for item in bin_ for entry in item.fetch_manifest_entry(self.io)
                     ]
-                    whole = self._rewrite(metadata, schema, spec_id, entries) if entries else None
+                    whole = self.rewrite(metadata, schema, spec_id, entries) if entries else None
                     replaced |= {item.manifest_path: None for item in bin_}
                     replaced[bin_[0].manifest_path] = whole
         chosen = (replaced.get(item.manifest_path, item) for item in manifests)
         return [item for item in chosen if item is not None]
 
-    def _rewrite(
-        self, metadata: TableMetadata, schema: Schema, spec_id: int, entries: Sequence[ManifestEntry]
+    def rewrite(
+        self,
+        metadata: TableMetadata,
+        schema: Schema,
+        spec_id: int,
+        entries: Sequence[ManifestEntry],
+        content: ManifestContent = ManifestContent.DATA,
     ) -> ManifestFile:
+        """A manifest of entries of one partition spec: of data files, or of delete files."""
         spec = metadata.specs()[spec_id]
-        return self._write(metadata, _schema_for(spec, schema, metadata), spec, entries).to_manifest_file()
+        fitting = _schema_for(spec, schema, metadata)
+        return self._write(metadata, fitting, spec, entries, content).to_manifest_file()
 
     def _write(
-        self, metadata: TableMetadata, schema: Schema, spec: PartitionSpec, entries: Sequence[ManifestEntry]
+        self,
+        metadata: TableMetadata,
+        schema: Schema,
+        spec: PartitionSpec,
+        entries: Sequence[ManifestEntry],
+        content: ManifestContent = ManifestContent.DATA,
     ) -> ManifestWriter:
         path = self.new_path(f"m{self._count}.avro")
         self._count += 1
         self.written.append(path)
         codec = metadata.properties.get("write.avro.compression-codec", "gzip")
-        with write_manifest(
+        make = write_manifest if content == ManifestContent.DATA else write_delete_manifest
+        with make(
             format_version=metadata.format_version,
             spec=spec,
             schema=schema,
@@ -180,7 +215,7 @@ def spec_id_of(file: DataFile, metadata: TableMetadata) -> int:
     return metadata.default_spec_id if spec_id is None else int(spec_id)
 
 
-def _existing(entry: ManifestEntry) -> ManifestEntry:
+def existing(entry: ManifestEntry) -> ManifestEntry:
     return ManifestEntry.from_args(
         status=ManifestEntryStatus.EXISTING,
         snapshot_id=entry.snapshot_id,

@@ -66,7 +66,7 @@ def prepare(
         CommitConflict: A file that the change removes is not in the base.
         LDPError: The table's format version cannot be written.
     """
-    metadata = base.metadata if change.onto is None else _main_at(base.metadata, change.onto)
+    metadata = _parent(base.metadata, change)
     if metadata.format_version > 2:
         raise LDPError(
             f"table {'.'.join(base.identifier)} has format version {metadata.format_version}; "
@@ -81,8 +81,11 @@ def prepare(
         _all_found(base, removed, {file.file_path for file in found})
     else:
         found = []
-    old = manifests.merged(metadata, schema, old)
-    chosen = [*manifests.added(metadata, schema, change.added), *old]
+    if change.regroup is not None:
+        old = change.regroup(manifests, metadata, old)
+    else:
+        old = manifests.merged(metadata, schema, old)
+    chosen = [*manifests.added(metadata, schema, change.added, change.sequence), *old]
     summary = build_summary(
         metadata,
         schema,
@@ -97,16 +100,20 @@ def prepare(
     _write_list(base, snapshot, chosen, list_path)
     used = {manifest.manifest_path for manifest in chosen} & set(manifests.written)
     more = extra or Extra()
-    needed, done = requirements(base, more.absent), updates(base, change, snapshot, more)
+    needed = requirements(base, more.absent, change.branch)
+    done = updates(base, change, snapshot, more)
     return Prepared(needed, done, frozenset({*used, list_path}))
 
 
-def requirements(base: Base, absent: str | None = None) -> tuple[TableRequirement, ...]:
+def requirements(
+    base: Base, absent: str | None = None, branch: str | None = None
+) -> tuple[TableRequirement, ...]:
     """What must still hold when the commit arrives: the base is the table's present state.
 
     Args:
         base: The table.
         absent: A tag that must not be there.
+        branch: The branch that moves; main, and with it a branch that is not there yet, where there is none.
     """
     from pyiceberg.table.update import (
         AssertCreate,
@@ -119,8 +126,9 @@ def requirements(base: Base, absent: str | None = None) -> tuple[TableRequiremen
     if not base.exists:
         return (AssertCreate(),)
     metadata = base.metadata
-    main = metadata.refs.get(MAIN)
-    head = {"ref": MAIN, "snapshot-id": main.snapshot_id if main else None}
+    name = branch if branch in metadata.refs else MAIN
+    ref = metadata.refs.get(str(name))
+    head = {"ref": name, "snapshot-id": ref.snapshot_id if ref else None}
     fence = {"ref": absent, "snapshot-id": None}
     return (
         AssertTableUUID(uuid=metadata.table_uuid),
@@ -159,6 +167,14 @@ def written_schema(base: Base, change: Change) -> Schema:
         if schema.schema_id == change.schema_id:
             return schema
     raise LDPError(f"table {'.'.join(base.identifier)} has no schema {change.schema_id}")
+
+
+def _parent(metadata: TableMetadata, change: Change) -> TableMetadata:
+    """The metadata with the snapshot that a change is built on as the current one."""
+    ref = metadata.refs.get(change.branch or MAIN)
+    if change.onto is not None:
+        return _main_at(metadata, change.onto)
+    return _main_at(metadata, ref.snapshot_id) if change.branch and ref else metadata
 
 
 def _main_at(metadata: TableMetadata, snapshot_id: int) -> TableMetadata:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
+    from pyiceberg.manifest import DataFile, ManifestFile
     from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.update import TableUpdate
+
+    from ldp_core.commit._manifests import Manifests
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,9 @@ class Base:
     config: Mapping[str, str] = field(default_factory=dict)
 
 
+Regroup = Callable[["Manifests", "TableMetadata", "list[ManifestFile]"], "list[ManifestFile]"]
+
+
 @dataclass(frozen=True)
 class Change:
     """One snapshot to be published.
@@ -48,13 +53,17 @@ class Change:
     Attributes:
         operation: ``append``, ``overwrite``, ``delete`` or ``replace``, as Iceberg names them.
         added: Data files already written, uncommitted.
-        removed: Data files of the base that the snapshot drops.
+        removed: Data files and delete files of the base that the snapshot drops.
         updates: Metadata updates of the same commit, before the snapshot (schema evolution).
         schema_id: The schema the snapshot is written with; None for the base's current one.
         summary: More keys for the snapshot summary.
         properties: Table properties set in the same commit.
         onto: The snapshot that main goes back to, to be the parent; None for main's head.
-        branch: The branch that the snapshot goes to; None for main.
+        branch: The branch that the snapshot goes to; None for main. One that is there is built on its own
+            head, a new one on main's.
+        sequence: The data sequence number of the added files: deletes that are younger than it apply to them.
+            None gives them that of the snapshot. Tables of format version 1 have none.
+        regroup: Gives other manifests for the live ones that are left of the base: the same entries in them.
         info: The builder's own; handed back with the result.
     """
 
@@ -67,6 +76,8 @@ class Change:
     properties: Mapping[str, str] = field(default_factory=dict)
     onto: int | None = None
     branch: str | None = None
+    sequence: int | None = None
+    regroup: Regroup | None = None
     info: Any = None
 
 
