@@ -2,7 +2,7 @@
 
 UV := sh tools/uv
 RUN := $(UV) run --frozen
-PACKAGES := packages/ldp-core packages/ldp-quality packages/ldp-orchestration packages/ldp-cli
+PACKAGES := packages/ldp-core packages/ldp-quality packages/ldp-orchestration packages/ldp-maintenance packages/ldp-cli
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("ldp-core", "ldp-quality", "ldp-orchestration", "ldp-cli")
+PACKAGES = ("ldp-core", "ldp-quality", "ldp-orchestration", "ldp-maintenance", "ldp-cli")
 
 
 @dataclass(frozen=True)

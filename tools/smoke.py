@@ -17,6 +17,9 @@ ALONE = {
     "ldp-orchestration": (
         "import ldp_orchestration; [getattr(ldp_orchestration, name) for name in ldp_orchestration.__all__]"
     ),
+    "ldp-maintenance": (
+        "import ldp_maintenance; [getattr(ldp_maintenance, name) for name in ldp_maintenance.__all__]"
+    ),
     "ldp-cli": "import ldp_cli.main",
 }
 

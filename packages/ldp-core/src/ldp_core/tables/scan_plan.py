@@ -47,7 +47,7 @@ def plan(
     data = [entry for entry in entries if entry.data_file.content == DataFileContent.DATA]
     data = [entry for entry in data if keep is None or keep(entry.data_file)]
     deletes = [entry for entry in entries if entry.data_file.content != DataFileContent.DATA]
-    files, used = _match(metadata, data, deletes)
+    files, used = match(metadata, data, deletes)
     fits = _fits(metadata, io, schema, data)
     unreadable = _unreadable(schema)
     return Scan(
@@ -82,7 +82,7 @@ def _entries(manifests: Iterable[Any], io: FileIO, added_by: int | None = None) 
         return [entry for entries in lists for entry in entries]
 
 
-def _match(
+def match(
     metadata: TableMetadata, data: list[ManifestEntry], deletes: list[ManifestEntry]
 ) -> tuple[list[ScanFile], list[ManifestEntry]]:
     """The data files with the delete files that apply to them, by the rules of scan planning.
@@ -122,7 +122,7 @@ def _match(
 
 def _young_enough(delete: ManifestEntry, data: ManifestEntry) -> bool:
     theirs, ours = delete.sequence_number or 0, data.sequence_number or 0
-    return theirs > ours if _kind(delete.data_file) == "equality" else theirs >= ours
+    return theirs > ours if kind_of(delete.data_file) == "equality" else theirs >= ours
 
 
 def _scope(entry: ManifestEntry, specs: Mapping[int, Any]) -> tuple[Any, ...]:
@@ -140,7 +140,7 @@ def _partition_scope(file: DataFile) -> tuple[Any, ...]:
     return ("partition", file.spec_id, file.partition or Record())
 
 
-def _kind(file: DataFile) -> str:
+def kind_of(file: DataFile) -> str:
     if file.file_format == FileFormat.PUFFIN:
         return "vector"
     return "equality" if file.content == DataFileContent.EQUALITY_DELETES else "position"
@@ -152,7 +152,7 @@ def _delete_file(entry: ManifestEntry) -> DeleteFile:
         path=file.file_path,
         size=file.file_size_in_bytes,
         rows=file.record_count,
-        kind=_kind(file),
+        kind=kind_of(file),
         sequence=entry.sequence_number or 0,
         equality_ids=tuple(file.equality_ids or ()),
     )
@@ -236,6 +236,6 @@ def _unreadable(schema: Mapping[str, Any]) -> str | None:
 
 
 def _with_fit(file: ScanFile, how: Fit, unreadable: str | None, used: list[ManifestEntry]) -> ScanFile:
-    vector = any(_kind(used[number].data_file) == "vector" for number in file.deletes)
+    vector = any(kind_of(used[number].data_file) == "vector" for number in file.deletes)
     reason = how.reason or unreadable or ("a deletion vector" if vector else None)
     return replace(file, names=how.names, reason=reason)
