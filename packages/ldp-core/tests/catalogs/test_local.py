@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from ldp_core import Iceberg
 from ldp_core.catalogs import (
     LocalIcebergCatalog,
     catalogs_below,
@@ -18,6 +22,7 @@ from ldp_core.catalogs import (
 from ldp_core.commit.base import load_base
 from ldp_core.errors import CatalogError, ConfigError, TableNotFound
 from ldp_core.spi import Spec
+from ldp_core.targets._base import Place
 from ldp_core.testing.builders import append, new_table
 
 
@@ -67,16 +72,41 @@ def test_reading_creates_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_an_empty_catalog_file_gets_no_tables_by_reading(tmp_path: Path) -> None:
-    (tmp_path / "wh").mkdir()
+@pytest.mark.parametrize("made", [(), ("iceberg_tables",)])
+@pytest.mark.parametrize("kind", ["local", "sql"])
+def test_a_catalog_that_is_being_made_is_not_there_yet(
+    tmp_path: Path, made: tuple[str, ...], kind: str
+) -> None:
     file = tmp_path / "wh" / "nyc_catalog.db"
+    file.parent.mkdir()
     file.touch()
-    with pytest.raises((TableNotFound, CatalogError)):
-        load_table(spec(tmp_path), "rides")
-    peeked = peek(spec(tmp_path))
+    with closing(sqlite3.connect(file)) as database:
+        for table in made:
+            columns = "catalog_name TEXT, table_namespace TEXT, table_name TEXT, metadata_location TEXT"
+            database.execute(f"CREATE TABLE {table} ({columns})")
+    before = file.read_bytes()
+    if kind == "local":
+        one = spec(tmp_path)
+    else:
+        values = {"type": "sql", "name": "nyc", "namespace": "nyc", "uri": f"sqlite:///{file}"}
+        one = Spec({**values, "warehouse": str(file.parent)}, tmp_path, "metadata.target.catalog")
+    with pytest.raises(TableNotFound, match="there is no catalog"):
+        load_table(one, "rides")
+    peeked = peek(one)
     assert peeked is not None
     assert peeked.tables() == []
-    assert file.stat().st_size == 0
+    assert file.read_bytes() == before
+    place = Place(one, "rides", tmp_path)
+    assert place.existing() is None
+    assert not place.staged(new_table()).exists
+
+
+def test_a_load_goes_on_with_a_catalog_whose_maker_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "wh").mkdir()
+    (tmp_path / "wh" / "nyc_catalog.db").touch()
+    catalog = {"identifier": "nyc", "warehouse_path": str(tmp_path / "wh")}
+    Iceberg("rides", catalog).put(pa.table({"id": [1]}))
+    assert load_table(spec(tmp_path), "rides").scan().to_arrow().num_rows == 1
 
 
 def test_a_missing_table_is_one_clear_line(tmp_path: Path) -> None:

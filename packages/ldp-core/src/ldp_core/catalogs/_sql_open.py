@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
-from sqlalchemy import inspect, select
+from sqlalchemy import select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from ldp_core.catalogs._environment import catalog_name, from_environment, properties_of
-from ldp_core.catalogs.sqlite import ClosingCatalog, folder_uri, opened, sqlite_uri
+from ldp_core.catalogs.sqlite import ClosingCatalog, folder_uri, need_tables, opened, sqlite_uri
 from ldp_core.catalogs.tables import unreachable
 from ldp_core.errors import EngineNotFound, TableNotFound
 from ldp_core.fs import is_local, local_path
@@ -75,10 +75,8 @@ def _open(spec: Spec, uri: str, warehouse: str, place: str, *, create: bool) -> 
     make: Callable[[], SqlCatalog] = lambda: ClosingCatalog(name, **properties)  # noqa: E731
     try:
         catalog = opened(make, create=create)
-        if not create and not inspect(catalog.engine).has_table("iceberg_tables"):
-            raise TableNotFound(
-                f"there is no catalog in {place}", hint="run a config that loads into it first"
-            )
+        if not create:
+            need_tables(catalog, place)
         if not spec.get("name"):
             _take_only_name(catalog)
     except DBAPIError as error:

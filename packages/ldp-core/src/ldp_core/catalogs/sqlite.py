@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.catalog.sql import SqlCatalog, SqlCatalogBaseTable
+from sqlalchemy import inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from ldp_core.catalogs.tables import drop_connections
-from ldp_core.errors import CatalogError
+from ldp_core.errors import CatalogError, TableNotFound
 from ldp_core.fs import local_path
 
 C = TypeVar("C", bound=SqlCatalog)
@@ -69,13 +70,36 @@ class LocalIcebergCatalog(ClosingCatalog):
 
 
 def open_local(name: str, warehouse: Path, *, create: bool) -> LocalIcebergCatalog:
-    """Open a local catalog; without ``create`` nothing is made, neither folder nor file nor tables."""
+    """Open a local catalog; without ``create`` nothing is made, neither folder nor file nor tables.
+
+    Raises:
+        TableNotFound: ``create`` is false and the file holds no catalog.
+        CatalogError: It is no SQLite file, or cannot be opened.
+    """
     flag = "true" if create else "false"
+    place = warehouse / f"{name}_catalog.db"
     try:
-        return opened(lambda: LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag), create=create)
+        catalog = opened(
+            lambda: LocalIcebergCatalog(name, warehouse, init_catalog_tables=flag), create=create
+        )
+        if not create:
+            need_tables(catalog, str(place))
     except DBAPIError as error:
-        place = warehouse / f"{name}_catalog.db"
         raise CatalogError(f"{place} cannot be opened as a catalog: {error.orig}") from error
+    return catalog
+
+
+def need_tables(catalog: SqlCatalog, place: str) -> None:
+    """Make sure that a database is a catalog.
+
+    One that another run is making has a file first, then one table, then both; and its maker may be killed.
+
+    Raises:
+        TableNotFound: It does not hold the tables of a catalog, or not all of them.
+    """
+    found = inspect(catalog.engine)
+    if not all(found.has_table(name) for name in SqlCatalogBaseTable.metadata.tables):
+        raise TableNotFound(f"there is no catalog in {place}", hint="run a config that loads into it first")
 
 
 def opened(make: Callable[[], C], *, create: bool) -> C:
