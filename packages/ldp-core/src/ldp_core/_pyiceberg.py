@@ -79,12 +79,23 @@ def metadata_files(catalog: Catalog, half: str = "") -> Iterator[list[str]]:
         _recording.paths, _recording.half = outer
 
 
+class _Kept(list[Any]):
+    """A list of frozen things, which a deep copy shares; so is one that is made of it by adding some."""
+
+    def __add__(self, more: list[Any]) -> _Kept:  # type: ignore[override]
+        return _Kept([*self, *more])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return list(self)
+
+
 @contextmanager
 def parsed(catalog: Catalog, base: Base) -> Iterator[None]:
     """Let loads take the metadata of a base, where the catalog still names the file that it was read from.
 
-    Private because ``commit_table`` of a SQL catalog reads and parses the whole metadata file once more,
-    which costs more than all the rest of a commit from a few hundred snapshots on. A file never changes.
+    Private because ``commit_table`` of a SQL catalog reads and parses the whole metadata file once more, and
+    copies every snapshot, which costs more than all the rest of a commit from a few hundred snapshots on. A
+    file never changes, and neither does a snapshot.
     """
     from pyiceberg.table import Table
 
@@ -97,7 +108,9 @@ def parsed(catalog: Catalog, base: Base) -> Iterator[None]:
         if row.metadata_location != base.metadata_location:
             return convert(catalog, row)
         identifier = (*row.table_namespace.split("."), row.table_name)
-        return Table(identifier, base.metadata, base.metadata_location, base.io, catalog)
+        history = {name: _Kept(getattr(base.metadata, name)) for name in ("snapshots", "snapshot_log")}
+        metadata = base.metadata.model_copy(update=history)
+        return Table(identifier, metadata, base.metadata_location, base.io, catalog)
 
     catalog.__dict__["_convert_orm_to_iceberg"] = reused
     try:

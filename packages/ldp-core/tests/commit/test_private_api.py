@@ -9,7 +9,7 @@ from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.commit.base import load_base
 from ldp_core.fs import local_path
 from ldp_core.testing.builders import append, new_table
-from pyiceberg.table.update import AddSchemaUpdate, AssertCreate, AssignUUIDUpdate
+from pyiceberg.table.update import AddSchemaUpdate, AssertCreate, AssignUUIDUpdate, SetPropertiesUpdate
 
 
 def test_a_create_transaction_shows_its_table_and_updates(tmp_path: Path) -> None:
@@ -56,9 +56,26 @@ def test_a_load_takes_parsed_metadata_while_the_catalog_names_its_file(tmp_path:
     base = load_base(catalog, name)
     local_path(base.metadata_location).rename(tmp_path / "aside")
     with parsed(catalog, base):
-        assert catalog.load_table(name).metadata is base.metadata
+        assert catalog.load_table(name).metadata == base.metadata
     (tmp_path / "aside").rename(local_path(base.metadata_location))
     append(load_base(catalog, name), "r1", [1])
     with parsed(catalog, base):
         assert len(catalog.load_table(name).metadata.snapshots) == 2
-    assert catalog.load_table(name).metadata is not base.metadata
+
+
+def test_a_commit_copies_no_snapshot(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    name = ("nyc", "t")
+    append(load_base(catalog, name, new_table()), "r0", [0])
+    base = load_base(catalog, name)
+    before = base.metadata.model_dump_json()
+    with parsed(catalog, base):
+        done = catalog.commit_table(
+            catalog.load_table(name), (), (SetPropertiesUpdate(updates={"a": "b"}),)
+        ).metadata
+    assert done.snapshots[0] is base.metadata.snapshots[0]
+    assert done.snapshots is not base.metadata.snapshots
+    assert base.metadata.model_dump_json() == before
+    assert catalog.load_table(name).metadata == done
+    append(load_base(catalog, name), "r1", [1])
+    assert len(done.snapshots) == len(base.metadata.snapshots) == 1

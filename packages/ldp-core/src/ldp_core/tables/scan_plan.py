@@ -141,6 +141,7 @@ def _partition_scope(file: DataFile) -> tuple[Any, ...]:
 
 
 def kind_of(file: DataFile) -> str:
+    """What a delete file is: ``position``, ``equality`` or ``vector``."""
     if file.file_format == FileFormat.PUFFIN:
         return "vector"
     return "equality" if file.content == DataFileContent.EQUALITY_DELETES else "position"
