@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ldp_core.commit import ledger as ledgers
 from ldp_core.commit import verify
+from ldp_core.commit.anchor import anchored
 from ldp_core.commit.ledger import Ledger, Publish, read, written
 from ldp_core.commit.lineage import Point
 from ldp_core.commit.lookup import absorbed, find
@@ -226,6 +227,15 @@ class World:
         self.head = self.add(self.head, {}, keep=False, key=None)
         self.commit()
 
+    def upkeep(self) -> None:
+        """Our own: manifests rewritten, or files, by a snapshot that every ledger is stood on."""
+        view = self.view()
+        made = self.add(self.head, {"operation": "replace"}, keep=self.rng.random() < 0.3, key=None)
+        point = Point(made, self.sequence if self.versioned else 0)
+        self.properties.update(anchored(view, point).properties)
+        self.head = made
+        self.commit()
+
     def restore(self) -> None:
         """The catalog is put back to an older metadata file."""
         options = [name for name in self.log if name in self.files]
@@ -254,6 +264,8 @@ STEPS = (
         "move",
         "pick",
         "rewrite",
+        "upkeep",
+        "upkeep",
         "restore",
     ),
 )

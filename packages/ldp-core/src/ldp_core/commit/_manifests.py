@@ -58,30 +58,39 @@ class Manifests:
         files: Sequence[DataFile],
         sequence: int | None = None,
     ) -> list[ManifestFile]:
-        """One manifest a partition spec that holds the added files.
+        """A manifest that holds the added files, one for each partition spec, and for delete files another.
 
         The file of an earlier attempt is used again; the entry for it is made anew, since the list writer
         puts the loser's sequence number into it.
+
+        Args:
+            metadata: Of the table.
+            schema: The schema that the snapshot is written with.
+            files: Data files and delete files.
+            sequence: The data sequence number of the data files; the snapshot's by default.
         """
-        by_spec: dict[int, list[DataFile]] = defaultdict(list)
+        groups: dict[tuple[ManifestContent, int], list[DataFile]] = defaultdict(list)
         for file in files:
-            by_spec[spec_id_of(file, metadata)].append(file)
+            groups[content_of(file), spec_id_of(file, metadata)].append(file)
         manifests = []
-        for spec_id, group in sorted(by_spec.items()):
-            key = (metadata.table_uuid, schema.schema_id, spec_id, sequence, *(f.file_path for f in group))
+        for (content, spec_id), group in sorted(groups.items(), key=lambda item: item[0]):
+            number = sequence if content == ManifestContent.DATA and metadata.format_version > 1 else None
+            paths = (file.file_path for file in group)
+            key = (metadata.table_uuid, schema.schema_id, content, spec_id, number, *paths)
             writer = self._added.get(key)
             if writer is None:
                 entries = [
                     ManifestEntry.from_args(
                         status=ManifestEntryStatus.ADDED,
                         snapshot_id=self.snapshot_id,
-                        sequence_number=sequence if metadata.format_version > 1 else None,
+                        sequence_number=number,
                         data_file=file,
                     )
                     for file in group
                 ]
                 spec = metadata.specs()[spec_id]
-                writer = self._write(metadata, _schema_for(spec, schema, metadata), spec, entries)
+                fitting = _schema_for(spec, schema, metadata)
+                writer = self._write(metadata, fitting, spec, entries, content)
                 self._added[key] = writer
             manifests.append(writer.to_manifest_file())
         return manifests
@@ -121,9 +130,8 @@ class Manifests:
     @staticmethod
     def _concerned(manifest: ManifestFile, removed: Mapping[str, DataFile]) -> bool:
         """Whether a manifest may hold one of the files: by what it holds, and by partition spec."""
-        holds_data = manifest.content == ManifestContent.DATA
         return any(
-            (file.content == DataFileContent.DATA) == holds_data
+            content_of(file) == manifest.content
             and getattr(file, "_spec_id", None) in (None, manifest.partition_spec_id)
             for file in removed.values()
         )
@@ -207,6 +215,11 @@ class Manifests:
 def live(manifests: Iterable[ManifestFile]) -> list[ManifestFile]:
     """Manifests that hold a live file; one that only records older deletions is not carried on."""
     return [manifest for manifest in manifests if manifest.has_added_files() or manifest.has_existing_files()]
+
+
+def content_of(file: DataFile) -> ManifestContent:
+    """The content of manifests that may hold a file."""
+    return ManifestContent.DATA if file.content == DataFileContent.DATA else ManifestContent.DELETES
 
 
 def spec_id_of(file: DataFile, metadata: TableMetadata) -> int:

@@ -52,7 +52,7 @@ class Change:
 
     Attributes:
         operation: ``append``, ``overwrite``, ``delete`` or ``replace``, as Iceberg names them.
-        added: Data files already written, uncommitted.
+        added: Data files and delete files already written, uncommitted.
         removed: Data files and delete files of the base that the snapshot drops.
         updates: Metadata updates of the same commit, before the snapshot (schema evolution).
         schema_id: The schema the snapshot is written with; None for the base's current one.
@@ -61,7 +61,7 @@ class Change:
         onto: The snapshot that main goes back to, to be the parent; None for main's head.
         branch: The branch that the snapshot goes to; None for main. One that is there is built on its own
             head, a new one on main's.
-        sequence: The data sequence number of the added files: deletes that are younger than it apply to them.
+        sequence: The data sequence number of the added data files: deletes that are younger than it apply to them.
             None gives them that of the snapshot. Tables of format version 1 have none.
         regroup: Gives other manifests for the live ones that are left of the base: the same entries in them.
         info: The builder's own; handed back with the result.

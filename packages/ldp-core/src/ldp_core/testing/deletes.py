@@ -14,10 +14,8 @@ from pyiceberg.manifest import (
     DataFile,
     DataFileContent,
     FileFormat,
-    ManifestContent,
     ManifestEntry,
     ManifestEntryStatus,
-    ManifestWriterV2,
     write_manifest_list,
 )
 from pyiceberg.table import Table
@@ -26,18 +24,10 @@ from pyiceberg.table.update import AddSnapshotUpdate, AssertTableUUID, SetSnapsh
 from pyiceberg.typedef import Record
 from pyiceberg.types import StringType
 
+from ldp_core._pyiceberg import write_delete_manifest
 from ldp_core.fs import local_path
 
 _IDS = itertools.count(10_000)
-
-
-class _DeleteManifest(ManifestWriterV2):
-    def content(self) -> ManifestContent:
-        return ManifestContent.DELETES
-
-    @property
-    def _meta(self) -> dict[str, str]:
-        return {**super()._meta, "content": "deletes"}
 
 
 def delete_file(
@@ -100,7 +90,14 @@ def commit(table: Table, *files: DataFile) -> None:
     number = next(_IDS)
     place = f"{table.location()}/metadata"
     output = io.new_output(f"{place}/deletes-{number}.avro")
-    with _DeleteManifest(table.spec(), table.schema(), output, number, "null") as writer:
+    with write_delete_manifest(
+        2,
+        spec=table.spec(),
+        schema=table.schema(),
+        output_file=output,
+        snapshot_id=number,
+        avro_compression="null",
+    ) as writer:
         for file in files:
             writer.add_entry(
                 ManifestEntry.from_args(
