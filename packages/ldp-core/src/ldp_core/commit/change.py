@@ -61,8 +61,8 @@ class Change:
         onto: The snapshot that main goes back to, to be the parent; None for main's head.
         branch: The branch that the snapshot goes to; None for main. One that is there is built on its own
             head, a new one on main's.
-        sequence: The data sequence number of the added data files: deletes that are younger than it apply to them.
-            None gives them that of the snapshot. Tables of format version 1 have none.
+        sequence: The data sequence number of the added data files: deletes that are younger than it apply to
+            them. None gives them that of the snapshot. Tables of format version 1 have none.
         regroup: Gives other manifests for the live ones that are left of the base: the same entries in them.
         info: The builder's own; handed back with the result.
     """
