@@ -66,6 +66,7 @@ def metadata_files(catalog: Catalog, half: str = "") -> Iterator[list[str]]:
                         local_path(partial).replace(local_path(metadata_path))
                     finally:
                         local_path(partial).unlink(missing_ok=True)
+                    _remember(metadata_path, metadata)
                 else:
                     writer(metadata, io, metadata_path)
 
@@ -79,10 +80,76 @@ def metadata_files(catalog: Catalog, half: str = "") -> Iterator[list[str]]:
         _recording.paths, _recording.half = outer
 
 
+_TABLES, _SNAPSHOTS = 4, 5000
+"""How many tables' metadata is kept, and how long it may be: some 10 MB each."""
+_recent: dict[Any, tuple[str, tuple[int, ...], Any]] = {}
+
+
+def _remember(location: str, metadata: Any) -> None:
+    """Keep what the newest file of a table says that a commit of ours has written, or that was read."""
+    stamp = _stamp(location)
+    with _install:
+        _recent.pop(metadata.table_uuid, None)
+        if stamp is not None and len(metadata.snapshots) <= _SNAPSHOTS:
+            _recent[metadata.table_uuid] = (location, stamp, metadata)
+        for old in list(_recent)[:-_TABLES]:
+            del _recent[old]
+
+
+def _remembered(location: str) -> Any:
+    """What a file says, where it is kept and the file is the one that it was; else None."""
+    with _install:
+        known = next((one for one in _recent.values() if one[0] == location), None)
+    return known[2] if known is not None and known[1] == _stamp(location) else None
+
+
+def _stamp(location: str) -> tuple[int, ...] | None:
+    """What tells a file of this machine from another one of its name; None where there is none."""
+    if not is_local(location):
+        return None
+    try:
+        found = local_path(location).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@contextmanager
+def remembered(catalog: Catalog) -> Iterator[None]:
+    """Let loads take the metadata that this process wrote or read last, while its file is the one it was.
+
+    Private because a SQL catalog has no other place between the file's name and its parsing, which is most of
+    a small load into a table of a few hundred snapshots. Files that are not on this machine are always read.
+    """
+    from pyiceberg.table import Table
+
+    convert = getattr(type(catalog), "_convert_orm_to_iceberg", None)
+    if convert is None:
+        yield
+        return
+
+    def loaded(row: Any) -> Any:
+        location = row.metadata_location
+        metadata = _remembered(location)
+        if metadata is None:
+            table = convert(catalog, row)
+            _remember(location, table.metadata)
+            return table
+        identifier = (*row.table_namespace.split("."), row.table_name)
+        io = catalog._load_file_io(metadata.properties, location)
+        return Table(identifier, metadata, location, io, catalog)
+
+    catalog.__dict__["_convert_orm_to_iceberg"] = loaded
+    try:
+        yield
+    finally:
+        catalog.__dict__.pop("_convert_orm_to_iceberg", None)
+
+
 class _Kept(list[Any]):
     """A list of frozen things, which a deep copy shares; so is one that is made of it by adding some."""
 
-    def __add__(self, more: list[Any]) -> _Kept:  # type: ignore[override]
+    def __add__(self, more: list[Any]) -> _Kept:
         return _Kept([*self, *more])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:

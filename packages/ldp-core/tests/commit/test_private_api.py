@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ldp_core._pyiceberg import metadata_files, parsed, staged_table
+import pytest
+from ldp_core._pyiceberg import metadata_files, parsed, remembered, staged_table
 from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.commit.base import load_base
 from ldp_core.fs import local_path
@@ -79,3 +80,33 @@ def test_a_commit_copies_no_snapshot(tmp_path: Path) -> None:
     assert catalog.load_table(name).metadata == done
     append(load_base(catalog, name), "r1", [1])
     assert len(done.snapshots) == len(base.metadata.snapshots) == 1
+
+
+def test_a_load_takes_the_metadata_that_this_process_wrote_while_its_file_is_the_same(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    name = ("nyc", "t")
+    append(load_base(catalog, name, new_table()), "r0", [0])
+    append(load_base(catalog, name), "r1", [1])
+    kept = load_base(catalog, name)
+    read = catalog.load_table(name)
+    assert kept.metadata == read.metadata
+    assert repr(kept.metadata) == repr(read.metadata)
+    assert load_base(LocalIcebergCatalog("nyc", tmp_path), name).metadata is kept.metadata
+    file = local_path(kept.metadata_location)
+    content = file.read_bytes()
+    file.unlink()
+    with remembered(catalog), pytest.raises(FileNotFoundError):
+        catalog.load_table(name)
+    file.write_bytes(content.replace(b"total-records", b"other-records"))
+    assert "other-records" in load_base(catalog, name).metadata.model_dump_json()
+
+
+def test_others_that_commit_are_seen_at_once(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    name = ("nyc", "t")
+    append(load_base(catalog, name, new_table()), "r0", [0])
+    assert len(load_base(catalog, name).metadata.snapshots) == 1
+    LocalIcebergCatalog("nyc", tmp_path).load_table(name).transaction().set_properties(
+        a="b"
+    ).commit_transaction()
+    assert load_base(catalog, name).metadata.properties["a"] == "b"

@@ -46,9 +46,12 @@ def load(catalog: Catalog, identifier: tuple[str, str]) -> Table:
     """
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, ValidationError
 
+    from ldp_core._pyiceberg import remembered
+
     label = ".".join(identifier)
     try:
-        table = catalog.load_table(full_identifier(identifier))
+        with remembered(catalog):
+            table = catalog.load_table(full_identifier(identifier))
     except (NoSuchTableError, NoSuchNamespaceError) as error:
         raise TableNotFound(
             f"table {label} does not exist in catalog {catalog.name}",
