@@ -9,118 +9,21 @@ everything already, so that a kill meets them at work.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-STARTER = Path(__file__).parents[1] / "packages/ldp-core/tests/e2e/starter.py"
-NAME = ("nyc", "rides")
+from crashing import NAME, Commands, Counts, commands, left_over, main, running
+
 START = datetime(2020, 1, 1, tzinfo=UTC)
 ROWS = 200
-
-
-@dataclass
-class Counts:
-    """What happened."""
-
-    rounds: int = 0
-    kills: int = 0
-    hits: int = 0
-    late: int = 0
-    at_once: int = 0
-    foreign: int = 0
-    lost: int = 0
-    doubled: int = 0
-    orphans: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing is lost, doubled, left or failed."""
-        return not (self.lost or self.doubled or self.orphans or self.failed)
-
-    def text(self) -> str:
-        """The lines of the report."""
-        return "\n".join(
-            [
-                f"rounds                  {self.rounds}",
-                f"kills that hit          {self.hits} of {self.kills}",
-                f"published all the same  {self.late}",
-                f"two at once             {self.at_once}",
-                f"foreign appends         {self.foreign}",
-                f"rows lost               {self.lost}",
-                f"rows doubled            {self.doubled}",
-                f"orphan files left       {len(self.orphans)}",
-                f"runs that failed        {len(self.failed)}",
-                *self.orphans[:10],
-                *self.failed[:3],
-            ]
-        )
-
-
-@dataclass
-class Commands:
-    """``ldp`` commands as processes of their own."""
-
-    process: subprocess.Popen[str]
-    root: Path
-    number: int = 0
-
-    def ask(self, order: dict[str, Any]) -> int:
-        """One order to the starter, and its answer."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
-
-    def start(self, *args: str) -> tuple[int, Path]:
-        """Start a command: its process, and where its output goes."""
-        self.number += 1
-        log = self.root / "logs" / f"{self.number % 8}.txt"
-        env = {"TMPDIR": str(self.root / "tmp")}
-        return self.ask({"args": args, "cwd": str(self.root), "env": env, "log": str(log)}), log
-
-    def wait(self, pid: int) -> int:
-        """How a command ended."""
-        return self.ask({"wait": pid})
-
-
-def running(pid: int) -> bool:
-    """Whether a child that nobody has waited for is still at work."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-
-
-@contextmanager
-def commands(root: Path) -> Iterator[Commands]:
-    """The process that starts the commands."""
-    process = subprocess.Popen(
-        [sys.executable, str(STARTER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield Commands(process, root)
-    finally:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.stdout.close()
-        process.wait(60)
 
 
 def write_config(root: Path) -> None:
@@ -177,7 +80,7 @@ def crash(root: Path, rounds: int, seed: int = 1) -> Counts:
         return counts
     counts.lost = sum((wanted - found).values())
     counts.doubled = sum((found - wanted).values())
-    counts.orphans = _orphans(catalog)
+    counts.orphans = left_over(catalog)
     counts.orphans += [str(path) for path in (root / "tmp").rglob("*") if path.is_file()]
     return counts
 
@@ -234,35 +137,5 @@ def _append(catalog: Any, id_: int) -> None:
         return
 
 
-def _orphans(catalog: Any) -> list[str]:
-    """Files that nothing refers to, once the last run has swept; the lock of the table stays."""
-    from ldp_core.commit.base import load_base
-    from ldp_core.commit.recover import sweep
-    from ldp_core.testing.builders import orphans
-
-    base = load_base(catalog, NAME)
-    sweep(base)
-    return [path for path in orphans(base) if not path.endswith("_ldp/write.lock")]
-
-
-def main() -> int:
-    """The command; exit code 1 where something was lost, doubled, left, or failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rounds", type=int, nargs="?", default=100)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    args = parser.parse_args()
-    begin = time.monotonic()
-    folder = tempfile.mkdtemp(prefix="ldp-crash-")
-    counts = crash(Path(folder), args.rounds, args.seed)
-    if counts.good:
-        shutil.rmtree(folder)
-    else:
-        print(f"kept to be looked at    {folder}")
-    print(f"seed                    {args.seed}")
-    print(counts.text())
-    print(f"seconds a round         {(time.monotonic() - begin) / max(1, counts.rounds):.2f}")
-    return 0 if counts.good else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(crash, str(__doc__), "crash"))

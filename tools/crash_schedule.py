@@ -8,20 +8,17 @@ by pyiceberg: no row may be lost or doubled, and no file may be left that nothin
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crash import NAME, Commands, Counts, _orphans, commands, running
+from crashing import NAME, Commands, Counts, commands, left_over, main, running
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 WINDOWS = 6
@@ -82,7 +79,7 @@ def crash(root: Path, rounds: int, seed: int = 1) -> Counts:
         return counts
     counts.lost = sum((wanted - found).values())
     counts.doubled = sum((found - wanted).values())
-    counts.orphans = _orphans(catalog)
+    counts.orphans = left_over(catalog)
     return counts
 
 
@@ -130,24 +127,5 @@ def _round(
         counts.late += 1
 
 
-def main() -> int:
-    """The command; exit code 1 where something was lost, doubled, left, or failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rounds", type=int, nargs="?", default=100)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    args = parser.parse_args()
-    begin = time.monotonic()
-    folder = tempfile.mkdtemp(prefix="ldp-crash-schedule-")
-    counts = crash(Path(folder), args.rounds, args.seed)
-    if counts.good:
-        shutil.rmtree(folder)
-    else:
-        print(f"kept to be looked at    {folder}")
-    print(f"seed                    {args.seed}")
-    print(counts.text())
-    print(f"seconds a round         {(time.monotonic() - begin) / max(1, counts.rounds):.2f}")
-    return 0 if counts.good else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(crash, str(__doc__), "crash-schedule"))

@@ -7,9 +7,14 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 
-def test_windows_killed_at_any_moment_are_loaded_once(tmp_path: Path) -> None:
+
+def test_windows_killed_at_any_moment_are_loaded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = Path(__file__).parents[4] / "tools" / "crash.py"
+    monkeypatch.syspath_prepend(str(place.parent))
     spec = importlib.util.spec_from_file_location("crash_tool", place)
     assert spec is not None
     assert spec.loader is not None
