@@ -75,10 +75,9 @@ class Plain:
 
     def on_task(self, move: TaskMove) -> None:
         """Tell what happened to a task."""
-        retries = self.retries[move.id]
-        if move.outcome is not None and (text := trouble(move, retries)):
+        if move.outcome is not None and (text := trouble(move.outcome, self.retries[move.id])):
             self.complain("error", text)
-        for text in asides(move, retries):
+        for text in asides(move):
             self.complain("warning", text)
         if move.outcome is not None:
             self.ended(move)

@@ -17,24 +17,21 @@ from ldp_orchestration.model import (
 )
 
 
-def trouble(move: TaskMove, retries: Retries) -> str | None:
-    """What went wrong with an attempt, and whether and when there is another one; None where nothing did."""
-    if move.state == "waiting":
-        return (
-            f"task {move.id!r}: {move.error}; attempt {move.attempt} failed, "
-            f"the next one begins in {move.wait_s or 0:.1f} s"
-        )
-    outcome = move.outcome
-    if outcome is None or outcome.error is None:
+def trouble(outcome: TaskOutcome, retries: Retries) -> str | None:
+    """What went wrong with a task, and why it is not tried again; None where nothing did."""
+    if outcome.error is None:
         return None
     between = "\n  " if "\n" in outcome.error else "; "
     return f"task {outcome.id!r}: {outcome.error}{between}{_no_more(outcome, retries)}"
 
 
-def asides(move: TaskMove, retries: Retries) -> Iterator[str]:
+def asides(move: TaskMove) -> Iterator[str]:
     """What is worth a word although it fails nothing: an attempt that another one follows, and warnings."""
-    if move.state == "waiting" and (text := trouble(move, retries)):
-        yield text
+    if move.state == "waiting":
+        yield (
+            f"task {move.id!r}: {move.error}; attempt {move.attempt} failed, "
+            f"the next one begins in {move.wait_s or 0:.1f} s"
+        )
     done = move.outcome.result if move.outcome else None
     for warning in done.warnings if done else ():
         yield f"task {move.id!r}: {warning}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, print_table, say
 
+from ldp_orchestration.commands._options import jobs_option, max_windows_option
+
 if TYPE_CHECKING:
     from ldp_core.window import Window
 
@@ -25,21 +27,9 @@ if TYPE_CHECKING:
 @click.option("--only-missed", is_flag=True, help="Run only windows that never ran, or left nothing behind.")
 @click.option("--run-backwards", is_flag=True, help="The newest window first.")
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first window that fails or is blocked.")
-@click.option(
-    "--max-windows",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Refuse a range with more windows.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many windows may run at the same time; each has an engine with the memory of --memory-limit.",
+@max_windows_option("Refuse a range with more windows.")
+@jobs_option(
+    "How many windows may run at the same time; each has an engine with the memory of --memory-limit."
 )
 @env_option
 @memory_option
@@ -80,7 +70,7 @@ def backfill(
                 click.echo(f"ldp: error: {window.window}: {line}", err=True)
 
     def hear(window: Window, move: TaskMove) -> None:
-        for text in asides(move, workflow.retries[move.id]):
+        for text in asides(move):
             click.echo(f"ldp: warning: {window}: {text}", err=True)
 
     workflow = load_workflow(file, env)

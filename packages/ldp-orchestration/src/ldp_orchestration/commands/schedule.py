@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from ldp_core._output import env_option, json_option, memory_option, note, print_json, say
 
+from ldp_orchestration.commands._options import jobs_option, max_windows_option
+
 if TYPE_CHECKING:
     from ldp_core.window import Window
 
@@ -17,21 +19,11 @@ now_option = click.option(
     "--now", metavar="T", help="The moment that it is about, in UTC; the present one by default."
 )
 force_option = click.option("--force", is_flag=True, help="Run windows that keep failing without waiting.")
-max_windows_option = click.option(
-    "--max-windows",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many windows of each file may run; the others are left to the next tick.",
+many_windows = max_windows_option(
+    "How many windows of each file may run; the others are left to the next tick."
 )
-jobs_option = click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many windows of a catch-up, or else tasks of a window, may run at the same time.",
+many_jobs = jobs_option(
+    "How many windows of a catch-up, or else tasks of a window, may run at the same time."
 )
 folder_argument = click.argument("folder", metavar="DIR")
 
@@ -49,9 +41,9 @@ def schedule() -> None:
 @schedule.command(short_help="Run every window that is due and not done.")
 @folder_argument
 @now_option
-@max_windows_option
+@many_windows
 @force_option
-@jobs_option
+@many_jobs
 @env_option
 @memory_option
 @json_option
@@ -85,7 +77,7 @@ def tick(folder: str, as_json: bool, **options: Any) -> int:
 @schedule.command("list", short_help="Show what is scheduled, due and missed.")
 @folder_argument
 @now_option
-@max_windows_option
+@max_windows_option("How many missed windows of each file are named, the oldest first.")
 @env_option
 @json_option
 def list_(folder: str, now: str | None, max_windows: int, env: str | None, as_json: bool) -> int:
@@ -117,8 +109,8 @@ def list_(folder: str, now: str | None, max_windows: int, env: str | None, as_js
 @click.option(
     "--every", metavar="TIME", default="60s", show_default=True, help="The longest wait between two ticks."
 )
-@max_windows_option
-@jobs_option
+@many_windows
+@many_jobs
 @env_option
 @memory_option
 def run(folder: str, every: str, **options: Any) -> int:
@@ -177,10 +169,9 @@ def _listeners() -> dict[str, Any]:
 
 def _hear(file: str, window: Window, move: TaskMove) -> None:
     """An attempt that another one follows, and warnings: a tick that only waits for it must not be silent."""
-    from ldp_orchestration.model import Retries
     from ldp_orchestration.telling import asides
 
-    for text in asides(move, Retries()):
+    for text in asides(move):
         click.echo(f"ldp: warning: {file}: {window}: {text}", err=True)
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import click
 from ldp_core._output import env_option, is_quiet, json_option, memory_option, print_json, say
 
+from ldp_orchestration.commands._options import jobs_option
+
 window_option = click.option(
     "--window",
     metavar="W",
     help="START/END, yesterday, last-week or last-month; what has no offset is in the workflow's time zone.",
 )
-jobs_option = click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many may run at the same time; each has an engine with the memory of --memory-limit.",
+many_jobs = jobs_option(
+    "How many may run at the same time; each has an engine with the memory of --memory-limit."
 )
 
 
@@ -56,7 +53,7 @@ def plan(file: str, window: str | None, env: str | None, as_json: bool) -> int:
 @workflow.command(short_help="Run a workflow for a window.")
 @click.argument("file")
 @window_option
-@jobs_option
+@many_jobs
 @env_option
 @memory_option
 @json_option
