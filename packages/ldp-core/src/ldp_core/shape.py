@@ -14,11 +14,15 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Text:
-    """A string; ``choices`` limits it, ``ignore_case`` compares them without case, ``pattern`` is a regex."""
+    """A string; ``choices`` limits it, ``ignore_case`` compares them without case, ``pattern`` is a regex.
+
+    ``what`` says in words what the pattern wants: ``a length such as 90m``.
+    """
 
     choices: tuple[str, ...] = ()
     ignore_case: bool = False
     pattern: str | None = None
+    what: str | None = None
     secret: bool = False
 
 

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 
 Dependencies = Mapping[str, Sequence[str]]
 """For each task, in the order of the file, the tasks that must come before it."""
 
 
-def cycle(depends_on: Dependencies) -> list[str] | None:
-    """A cycle by its names, the first one again at its end: ``[a, b, a]`` where a needs b; else None."""
-    try:
-        TopologicalSorter({name: sorted(before) for name, before in depends_on.items()}).prepare()
-    except CycleError as error:
-        found: list[str] = error.args[1][:-1]
-        found.reverse()  # graphlib tells who comes before whom, people say who needs whom
-        first = min(range(len(found)), key=lambda at: list(depends_on).index(found[at]))
-        turned = found[first:] + found[:first]
-        return [*turned, turned[0]]
-    return None
+def cycles(depends_on: Dependencies) -> list[list[str]]:
+    """Cycles by their names, the first one again at its end: ``[a, b, a]`` where a needs b.
+
+    Every dependency that is part of a cycle is part of one of them, the shortest one through it.
+    """
+    place = {name: at for at, name in enumerate(depends_on)}
+    found: dict[tuple[str, ...], None] = {}
+    for name, needs in depends_on.items():
+        for need in needs:
+            path = _path(depends_on, need, name)
+            if path is not None:
+                first = min(range(len(path)), key=lambda at: place[path[at]])
+                found[(*path[first:], *path[:first], path[first])] = None
+    return [list(one) for one in found]
+
+
+def _path(depends_on: Dependencies, start: str, end: str) -> list[str] | None:
+    """The shortest way from a task to one that it needs, by what each needs; None where there is none."""
+    came: dict[str, str | None] = {start: None}
+    waiting = deque(came)
+    while waiting and end not in came:
+        at = waiting.popleft()
+        for need in depends_on[at]:
+            if need not in came:
+                came[need] = at
+                waiting.append(need)
+    if end not in came:
+        return None
+    path, back = [end], came[end]
+    while back is not None:
+        path.append(back)
+        back = came[back]
+    return path[::-1]
 
 
 def order(depends_on: Dependencies) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,8 +59,9 @@ def workflow_problems(workflow: Workflow, replace: bool = False) -> list[Problem
     Returns:
         Errors, warnings and notes, each with file and line.
     """
+    document = Document({}, workflow.lines, workflow.path, workflow.name)
     found = [
-        _of_task(problem, task, workflow)
+        _of_task(problem, task, document)
         for task in workflow.tasks
         for problem in (*workflow.opened[task.id].problems(replace=replace), *_zones(task, workflow))
     ]
@@ -108,7 +109,10 @@ def size_of(schedule: str | None) -> str | None:
 
 def _of_file(document: Document, env: str | None) -> Workflow:
     data, name = document.data, str(document.name)
-    refuse(placed(problem, document) for problem in structure_problems(data))
+    structure = structure_problems(data)
+    if any(problem.severity == "error" for problem in structure):
+        found = [placed(problem, document) for problem in structure]
+        refuse(dict.fromkeys((*found, *_of_configs(structure, document, env))))
     said: dict[str, Any] = data.get("metadata") or {}
     window: dict[str, Any] = said.get("window") or {}
     zone = str(window.get("timezone") or "UTC")
@@ -137,7 +141,24 @@ def _of_file(document: Document, env: str | None) -> Workflow:
     )
 
 
-def _task(item: dict[str, Any], at: int, path: Path, name: str, env: str | None) -> Task:
+def _of_configs(structure: Iterable[Problem], document: Document, env: str | None) -> Iterator[Problem]:
+    """What is wrong with the configs that tasks name, in a file whose structure is wrong, too."""
+    wrong = {problem.key for problem in structure}
+    tasks = document.data.get("tasks")
+    for at, item in enumerate(tasks if isinstance(tasks, list) else ()):
+        said = [word for word in kinds() if isinstance(item, Mapping) and word in item]
+        key = f"tasks[{at}]"
+        if len(said) != 1 or any(key == bad or within(bad, f"{key}.{said[0]}") for bad in wrong):
+            continue
+        name = item["id"] if isinstance(item.get("id"), str) else key
+        task = _task(
+            {**item, "id": name, "depends_on": ()}, at, Path(str(document.path)), str(document.name), env
+        )
+        for problem in registry.load(GROUP, task.kind).open(task).problems():
+            yield _of_task(problem, task, document)
+
+
+def _task(item: Mapping[str, Any], at: int, path: Path, name: str, env: str | None) -> Task:
     kind = next(word for word in kinds() if word in item)
     needs = tuple(dict.fromkeys(item.get("depends_on") or ()))
     return Task(item["id"], kind, item[kind], needs, path.parent, f"tasks[{at}]", name, env)
@@ -187,10 +208,9 @@ def placed(problem: Problem, document: Document) -> Problem:
     return replace(problem, message=text, file=document.name, line=document.line_of(problem.key))
 
 
-def _of_task(problem: Problem, task: Task, workflow: Workflow) -> Problem:
+def _of_task(problem: Problem, task: Task, document: Document) -> Problem:
     """A problem of a task, whose key starts at the task, in the file of the workflow."""
     if problem.file is not None:
         return problem
     key = ".".join(part for part in (task.key, problem.key) if part)
-    document = Document({}, workflow.lines, workflow.path, workflow.name)
     return placed(replace(problem, key=key), document)

@@ -20,7 +20,7 @@ from ldp_core.errors import ConfigError, LDPError, Problem
 from ldp_core.spi import Section, Spec
 from ldp_core.window.parse import moment
 
-from ldp_orchestration.graph import cycle
+from ldp_orchestration.graph import cycles
 from ldp_orchestration.sections.sla import SECTION as SLA
 from ldp_orchestration.shape import GROUP, kinds, workflow_shape
 
@@ -135,6 +135,5 @@ def _graph(tasks: list[Mapping[str, Any]]) -> Iterator[Problem]:
                     hint=f"did you mean {near}?" if near else f"the tasks are {', '.join(depends_on)}",
                 )
     known = {name: [item for item in needs if item in depends_on] for name, needs in depends_on.items()}
-    found = None if twice else cycle(known)
-    if found:
+    for found in () if twice else cycles(known):
         yield Problem(f"depend on each other in a cycle: {' -> '.join(found)}", key="tasks")

@@ -120,6 +120,8 @@ def test_a_schedule_may_mean_a_size(schedule: str | None, size: str | None) -> N
 )
 def test_what_is_wrong_with_tasks_is_said(folder: Any, tasks: list[dict[str, Any]], problem: str) -> None:
     pytest.importorskip("ldp_quality")
+    for name in ("a", "b", "c"):
+        folder.pipeline(name)
     found = _problems(folder.workflow(tasks))
     assert len(found) == 1, found
     assert found[0].startswith(problem)
@@ -141,13 +143,17 @@ def test_what_is_wrong_with_tasks_is_said(folder: Any, tasks: list[dict[str, Any
         ({"retries": {"delay_s": -1}}, "metadata.retries.delay_s: must be at least 0"),
         ({"retries": {"backoff": "x"}}, "metadata.retries.backoff: must be a number"),
         ({"sla": {"warn_after": "2h", "error_after": "1h"}}, "metadata.sla.error_after: must not be less"),
-        ({"sla": {"warn_after": "soon"}}, "metadata.sla.warn_after: "),
+        (
+            {"sla": {"warn_after": "soon"}},
+            'metadata.sla.warn_after: must be a length such as 90m, 2h or 1d, not "soon"',
+        ),
         ({"observability": {"sinks": ["nowhere"]}}, "metadata.observability.sinks[0]: "),
         ({"source": {}}, "metadata.source: unknown key"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_what_is_wrong_with_the_metadata_is_said(folder: Any, metadata: dict[str, Any], problem: str) -> None:
+    folder.pipeline("a")
     found = _problems(folder.workflow([_task("a")], **metadata))
     assert len(found) == 1, found
     assert found[0].startswith(problem)
@@ -170,7 +176,44 @@ def test_every_problem_is_told_at_once_with_its_line(folder: Any) -> None:
         ("metadata.catchup", 4),
         ("metadata.retries.max_attempts", 5),
         ("tasks[0].depends_on[0]", 7),
+        ("tasks[0].pipeline", 7),
     }
+
+
+def test_every_cycle_is_told(folder: Any) -> None:
+    needs = {"a": ["b"], "b": ["a"], "c": ["d"], "d": ["d", "c"]}
+    for name in needs:
+        folder.pipeline(name)
+    found = _problems(folder.workflow([_task(name, depends_on=before) for name, before in needs.items()]))
+    assert [text.rpartition(": ")[2] for text in found] == ["a -> b -> a", "c -> d -> c", "d -> d"]
+
+
+def test_what_is_wrong_with_the_file_hides_nothing_of_its_configs(folder: Any) -> None:
+    folder.write("a.json", {"identifier": "a", "metadata": {"source": 1}})
+    folder.pipeline("b")
+    tasks = [
+        _task("a"),
+        _task("b", depends_on=["none"]),
+        _task("c"),
+        {"id": "d", "pipeline": 3},
+        {"id": "a", "pipeline": "a.json"},
+        {"pipeline": "gone.json"},
+    ]
+    with pytest.raises(ConfigError) as caught:
+        load_workflow(folder.workflow(tasks, schedule="61 * * * *"))
+    told = {(Path(str(one.file)).name, one.key) for one in caught.value.problems}
+    assert told >= {
+        ("night.json", "metadata.schedule"),
+        ("night.json", "tasks[1].depends_on[0]"),
+        ("night.json", "tasks[2].pipeline"),
+        ("night.json", "tasks[3].pipeline"),
+        ("night.json", "tasks[4].id"),
+        ("night.json", "tasks[5].id"),
+        ("night.json", "tasks[5].pipeline"),
+        ("a.json", "metadata.source"),
+    }
+    assert len(caught.value.problems) == len(set(caught.value.problems))
+    assert all(one.line for one in caught.value.problems if str(one.file).endswith("night.json"))
 
 
 def test_a_secret_is_refused_and_not_shown(folder: Any) -> None:

@@ -68,6 +68,8 @@ def _text(type: Text, value: Any, key: str) -> list[Problem]:
     if type.pattern is not None and not re.search(type.pattern, value):
         if not value.strip():
             return [Problem("must not be empty", key=key)]
+        if type.what is not None:
+            return [Problem(f"must be {type.what}, not {shown(value)}", key=key)]
         return [Problem(f"{shown(value)} does not match {type.pattern}", key=key)]
     return []
 

@@ -14,7 +14,7 @@ from ldp_orchestration.model import Sla
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _LENGTH = r"^\s*\d+(\.\d+)?\s*[smhd]\s*$"
-DURATION: Type = OneOf((Text(pattern=_LENGTH), Number(above=0)))
+DURATION: Type = OneOf((Text(pattern=_LENGTH, what="a length such as 90m, 2h or 1d"), Number(above=0)))
 SLA = Shape(
     keys=(
         Key("warn_after", DURATION, "A length such as `90m`, `2h` or `1d`, or seconds: later is a warning."),
