@@ -47,12 +47,33 @@ def plan(
     data = [entry for entry in entries if entry.data_file.content == DataFileContent.DATA]
     data = [entry for entry in data if keep is None or keep(entry.data_file)]
     deletes = [entry for entry in entries if entry.data_file.content != DataFileContent.DATA]
+    return of_entries(metadata, io, None if snapshot is None else snapshot.snapshot_id, schema, data, deletes)
+
+
+def of_entries(
+    metadata: TableMetadata,
+    io: FileIO,
+    snapshot_id: int | None,
+    schema: Mapping[str, Any],
+    data: list[ManifestEntry],
+    deletes: list[ManifestEntry],
+) -> Scan:
+    """Plan a read of files whose manifest entries are at hand already.
+
+    Args:
+        metadata: Of the table.
+        io: Opens its files.
+        snapshot_id: The snapshot that the entries are of.
+        schema: The Iceberg schema that rows are read in, in its JSON form.
+        data: Live entries of the data files to read, in the order wanted.
+        deletes: Live entries of the snapshot's delete files.
+    """
     files, used = match(metadata, data, deletes)
     fits = _fits(metadata, io, schema, data)
     unreadable = _unreadable(schema)
     return Scan(
         table_uuid=str(metadata.table_uuid),
-        snapshot_id=None if snapshot is None else snapshot.snapshot_id,
+        snapshot_id=snapshot_id,
         schema=schema,
         files=tuple(_with_fit(file, how, unreadable, used) for file, how in zip(files, fits, strict=True)),
         deletes=tuple(_delete_file(entry) for entry in used),
