@@ -16,7 +16,7 @@ from ldp_orchestration.discovery import Found, Invalid, discover
 from ldp_orchestration.history import WindowRun, newest_run
 from ldp_orchestration.latest import Name, last_states
 from ldp_orchestration.links import infos
-from ldp_orchestration.model import Sla, Workflow
+from ldp_orchestration.model import BLOCKED, Sla, Workflow
 from ldp_orchestration.ranges import MAX_WINDOWS
 from ldp_orchestration.schedule.listing import Scheduled, scheduled
 from ldp_orchestration.schedule.looking import last_window
@@ -37,20 +37,25 @@ class TableStatus:
         task: The task.
         target: The table or the file; None where the task does not say.
         last: The last run of the task; None where the ledger has none.
+        state: How it ended in the last run of the workflow, of a task whose own runs nobody records.
     """
 
     task: str
     target: str | None = None
     last: RunState | None = None
+    state: str | None = None
+
+    @property
+    def status(self) -> str | None:
+        """How it ran last; None where it never did."""
+        return self.last.status if self.last else self.state
 
     @property
     def quality(self) -> str | None:
         """``passed``, ``failed`` or ``blocked``; None where nothing was checked."""
-        if self.last is None or self.last.checks is None:
-            return None
-        if self.last.status == "blocked_quality":
+        if self.status == BLOCKED:
             return "blocked"
-        if self.last.checks == 0:
+        if self.last is None or not self.last.checks:
             return None
         return "failed" if self.last.checks_failed else "passed"
 
@@ -68,7 +73,8 @@ class TableStatus:
             "checks_failed",
         )
         told = {name: getattr(last, name) if last else None for name in names}
-        return {"task": self.task, "target": self.target, **told, "quality": self.quality}
+        own = {"task": self.task, "target": self.target}
+        return {**own, **told, "status": self.status, "quality": self.quality}
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ class WorkflowStatus:
         tables: What its tasks are about.
         lateness: How long ago the fire was whose window is the first that is missing; None: nothing is late.
         sla: How late it may be.
+        trouble: Why its ledger tells nothing, where it cannot be read.
     """
 
     file: str
@@ -98,11 +105,17 @@ class WorkflowStatus:
     tables: tuple[TableStatus, ...] = ()
     lateness: timedelta | None = None
     sla: Sla | None = None
+    trouble: str | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Why nobody can tell how it is; None where somebody can."""
+        return self.trouble or (self.plan.error if self.plan else None)
 
     @property
     def sla_status(self) -> str | None:
         """``ok``, ``late`` (than ``warn_after``) or ``breach`` (of ``error_after``); None without one."""
-        if self.sla is None or self.plan is None or self.plan.error is not None:
+        if self.sla is None or self.plan is None or self.error is not None:
             return None
         late = self.lateness.total_seconds() if self.lateness else 0.0
         if self.sla.error_after is not None and late > self.sla.error_after:
@@ -135,7 +148,7 @@ class WorkflowStatus:
         """As JSON."""
         run = self.run
         plan = {} if self.plan is None else self.plan.to_dict()
-        names = ("schedule", "timezone", "next_fire", "next_fire_local", "late", "late_since", "error")
+        names = ("schedule", "timezone", "next_fire", "next_fire_local", "late", "late_since")
         lists = ("due", "waiting", "blocked", "missed", "commands")
         return {
             "file": self.file,
@@ -154,6 +167,7 @@ class WorkflowStatus:
             "last_window": self.last_window,
             "last_status": self.last_status,
             **{name: plan.get(name) for name in names},
+            "error": self.error,
             **{name: plan.get(name, []) for name in lists},
             "missed_in_all": plan.get("missed_in_all", 0),
             "lateness_s": self.lateness.total_seconds() if self.lateness else 0.0 if self.plan else None,
@@ -185,7 +199,7 @@ class Status:
         """2 on a breach of ``error_after``; else 1 when a file is not valid or cannot be judged; else 0."""
         if any(one.sla_status == BREACH for one in self.workflows):
             return 2
-        stuck = any(one.plan is not None and one.plan.error for one in self.workflows)
+        stuck = any(one.error for one in self.workflows)
         return 1 if self.problems or stuck else 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -243,12 +257,16 @@ def _planned(found: Found, root: Path, at: Moment, env: str | None) -> WorkflowS
 def _told(found: Found) -> WorkflowStatus:
     """What the ledger tells of a file."""
     workflow = found.workflow
-    last = last_window(workflow)
+    try:
+        last, run = last_window(workflow), newest_run(workflow)
+    except OSError as error:
+        why = f"the ledger {workflow.ledger} cannot be read: {error.strerror or error}"
+        return WorkflowStatus(found.file, workflow.identifier, found.kind, trouble=why)
     return WorkflowStatus(
         found.file,
         workflow.identifier,
         found.kind,
-        run=newest_run(workflow),
+        run=run,
         last_window=str(last[0]) if last else None,
         last_status=last[1].status if last else None,
     )
@@ -259,6 +277,8 @@ def _with_tables(files: Sequence[Found], told: Sequence[WorkflowStatus]) -> list
     wanted: dict[Path, dict[Name, tuple[int, str]]] = {}
     for place, (file, one) in enumerate(zip(files, told, strict=True)):
         workflow = file.workflow
+        if one.trouble is not None:
+            continue
         names = wanted.setdefault(workflow.ledger, {})
         for task in workflow.tasks:
             if one.run is not None:
@@ -272,14 +292,19 @@ def _with_tables(files: Sequence[Found], told: Sequence[WorkflowStatus]) -> list
     for place, (file, one) in enumerate(zip(files, told, strict=True)):
         about = infos(file.workflow, None)
         tables = tuple(
-            TableStatus(task.id, about[task.id].target, states.get((place, task.id)))
+            TableStatus(task.id, about[task.id].target, states.get((place, task.id)), _state(one, task.id))
             for task in file.workflow.tasks
         )
         found.append(replace(one, tables=tables))
     return found
 
 
+def _state(one: WorkflowStatus, task: str) -> str | None:
+    ran = one.run.tasks.get(task) if one.run else None
+    return ran.status if ran else None
+
+
 def _speaks(one: WorkflowStatus, workflow: Workflow) -> bool:
     """Whether there is something to tell of a file."""
     ran = one.run is not None or any(table.last for table in one.tables)
-    return one.plan is not None or workflow.size is not None or ran
+    return one.plan is not None or workflow.size is not None or ran or one.trouble is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ class WorkflowPlan:
         """The lines of one task."""
         told = self._task(name)
         after = f", after {', '.join(told['depends_on'])}" if told["depends_on"] else ""
-        target = f" to {told['target']}" if told["target"] else ""
+        target = f" {'to' if told['writes'] else 'on'} {told['target']}" if told["target"] else ""
         lines = [f"{name}: {told['kind']}{target}{after}"]
         labels = (("idempotency_key", "key"), ("source_path", "source"))
         return lines + [f"{label} {told[key]}" for key, label in labels if told[key]]
@@ -162,7 +163,7 @@ def plan_workflow(
     ]
     warnings += [str(problem) for problem in found if problem.severity == "warning"]
     if len(told) == len(workflow.tasks):
-        warnings += _unordered(workflow, told)
+        warnings += [*_unordered(workflow, told), *_alike(workflow)]
     return WorkflowPlan(workflow.name, tuple(found), workflow, asked, told, tuple(dict.fromkeys(warnings)))
 
 
@@ -179,6 +180,19 @@ def _unordered(workflow: Workflow, told: dict[str, TaskInfo]) -> list[str]:
             f"so {first!r}, which comes first in the file, runs first"
         )
     return lines
+
+
+def _alike(workflow: Workflow) -> Iterator[str]:
+    """Tasks that run the config of an earlier one, which is most likely a slip of the pen."""
+    first: dict[Path, str] = {}
+    for task in workflow.tasks:
+        config = getattr(workflow.opened[task.id], "config", None)
+        path = Path(config.path).resolve() if config is not None and config.path else None
+        if path is not None and first.setdefault(path, task.id) != task.id:
+            yield (
+                f"tasks {first[path]!r} and {task.id!r} run the same config, {task.value}: "
+                "what one has published the other skips, and a file is written twice"
+            )
 
 
 def _problems(error: LDPError, key: str = "", file: str | None = None) -> tuple[Problem, ...]:

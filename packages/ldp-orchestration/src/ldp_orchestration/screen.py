@@ -58,7 +58,7 @@ def _lines(one: WorkflowStatus, now: datetime) -> Iterator[str]:
         yield f"  last window  {one.last_window} {one.last_status}"
     for table in one.tables:
         rows = _rows_of(table)
-        parts = [_state(table, now), *([f"{rows} rows"] if rows != _NONE else [])]
+        parts = [_state(table, now), *([f"{rows} row{'' if rows == '1' else 's'}"] if rows != _NONE else [])]
         parts += [f"checks {table.quality}"] if table.quality else []
         yield f"  {table.target or table.task}  {', '.join(parts)}"
     if one.lateness or one.sla_status:
@@ -83,8 +83,8 @@ def _troubles(found: Status) -> Iterator[str]:
             yield f"{one.file}: {window} is blocked by a gate; each tick tries it again"
         for command in plan.commands if plan else ():
             yield f"{one.file}: to fill what was missed: {command}"
-        if plan and plan.error:
-            yield f"{one.file}: {plan.error}"
+        if one.error:
+            yield f"{one.file}: {one.error}"
 
 
 def _last(one: WorkflowStatus, now: datetime) -> str:
@@ -92,10 +92,10 @@ def _last(one: WorkflowStatus, now: datetime) -> str:
 
 
 def _state(table: TableStatus, now: datetime) -> str:
-    last = table.last
-    if last is None:
+    ended = table.last.finished if table.last else None
+    if table.status is None:
         return _NONE
-    return f"{last.status}{_ago(datetime.fromisoformat(last.finished) if last.finished else None, now)}"
+    return f"{table.status}{_ago(datetime.fromisoformat(ended) if ended else None, now)}"
 
 
 def _ago(moment: datetime | None, now: datetime) -> str:
@@ -109,7 +109,7 @@ def _rows_of(table: TableStatus | None) -> str:
 
 def _late(one: WorkflowStatus) -> str:
     """How late it is, and what its limits say of that."""
-    if one.plan is None or one.plan.error:
+    if one.plan is None or one.error:
         return _NONE
     if one.lateness is None or one.lateness < timedelta(seconds=1):
         return "no"

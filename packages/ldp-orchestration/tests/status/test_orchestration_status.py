@@ -187,3 +187,51 @@ def test_an_invalid_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_nothing_to_tell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", str(tmp_path)]) == 0
     assert "Nothing to tell" in capsys.readouterr().err
+
+
+def test_a_ledger_that_cannot_be_read_is_the_trouble_of_its_own_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config(tmp_path)
+    drop(tmp_path, 0)
+    tick_at(tmp_path, night(0))
+    for name, schedule in (("scheduled", "5 2 * * *"), ("free", None)):
+        (tmp_path / name).mkdir()
+        config(tmp_path / name, name, schedule=schedule)
+        (tmp_path / name / ".ldp" / "events.jsonl").mkdir(parents=True)
+    found = look(tmp_path, night(0))
+    assert [(one.file, one.last_status, one.error is None) for one in found.workflows] == [
+        ("rides.json", "succeeded", True),
+        ("scheduled/scheduled.json", None, False),
+        ("free/free.json", None, False),
+    ]
+    assert found.exit_code == 1
+    assert main(["status", str(tmp_path), "--now", "2100-08-02T12:00:00Z"]) == 1
+    told = capsys.readouterr().out
+    assert told.count("events.jsonl cannot be read: Is a directory") == 2
+
+
+def test_a_contract_tells_how_it_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ldp_quality")
+    file = catching_up(tmp_path)
+    head = "apiVersion: v3.1.0\nkind: DataContract\nid: r\nversion: 1.0.0\nstatus: active\n"
+    head += "schema:\n  - name: rides\n"
+    rule = "    quality: [{{metric: rowCount, mustBeGreaterThan: {}}}]\n"
+    (tmp_path / "r.odcs.yaml").write_text(head + rule.format(0))
+    data = json.loads(file.read_text())
+    contract = {"contract": "r.odcs.yaml", "target": "cfg/rides.json"}
+    data["tasks"].append({"id": "agreed", "contract": contract, "depends_on": ["load"]})
+    file.write_text(json.dumps(data))
+    drop(tmp_path, 0)
+    tick_at(tmp_path, night(0))
+    load, agreed = one(tmp_path, night(0)).tables
+    assert (load.status, agreed.status, agreed.quality) == ("published", "succeeded", None)
+    assert main(["status", str(tmp_path), "--now", "2100-08-02T12:00:00Z"]) == 0
+    told = capsys.readouterr().out
+    assert "cfg/rides.json  succeeded" in told
+    assert "1 row\n" in told
+    (tmp_path / "r.odcs.yaml").write_text(head + rule.format(5))
+    drop(tmp_path, 1)
+    tick_at(tmp_path, night(1))
+    _, agreed = one(tmp_path, night(1)).tables
+    assert (agreed.status, agreed.quality) == ("blocked_quality", "blocked")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ldp_core.config.canonical import idempotency_key
 from ldp_core.window import parse_window
 from ldp_orchestration import plan_workflow
@@ -95,3 +96,33 @@ def test_a_path_in_another_zone_than_the_windows_is_warned_of(folder: Any) -> No
         "a_2026-07-31.csv",
         "b_2026-08-01.csv",
     ]
+
+
+def test_two_tasks_of_one_config_are_warned_of(folder: Any) -> None:
+    folder.pipeline("a")
+    folder.pipeline("b")
+    tasks = [
+        {"id": "x", "pipeline": "a.json"},
+        {"id": "y", "pipeline": "./a.json", "depends_on": ["x"]},
+        {"id": "b", "pipeline": "b.json"},
+    ]
+    found = plan_workflow(folder.workflow(tasks), WINDOW)
+    assert found.valid
+    (told,) = found.warnings
+    assert told.startswith("tasks 'x' and 'y' run the same config, ./a.json")
+
+
+def test_a_task_that_writes_nothing_is_on_what_it_looks_at(folder: Any) -> None:
+    pytest.importorskip("ldp_quality")
+    folder.pipeline("a")
+    contract = (
+        "apiVersion: v3.1.0\nkind: DataContract\nid: a\nversion: 1.0.0\nstatus: active\nschema: [{name: a}]\n"
+    )
+    folder.write("a.odcs.yaml", contract)
+    tasks = [
+        {"id": "a", "pipeline": "a.json"},
+        {"id": "c", "contract": {"contract": "a.odcs.yaml", "target": "a.json"}, "depends_on": ["a"]},
+    ]
+    lines = plan_workflow(folder.workflow(tasks), WINDOW).lines()
+    assert any(line.endswith("1. a: pipeline to nyc.a") for line in lines), lines
+    assert any(line.endswith("2. c: contract on a.json, after a") for line in lines), lines

@@ -90,4 +90,5 @@ def summary(result: TickResult) -> str | None:
     words += [f"{len(result.problems)} not valid"] if result.problems else []
     stopped = sum(one.error is not None for one in result.workflows)
     words += [f"{stopped} not ticked"] if stopped else []
-    return f"tick at {instant(result.now)}: {', '.join(words)} in {result.duration_s:.1f} s"
+    now = instant(result.now.replace(microsecond=0))
+    return f"tick at {now}: {', '.join(words)} in {result.duration_s:.1f} s"
