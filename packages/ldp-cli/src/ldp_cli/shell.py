@@ -80,7 +80,7 @@ def _as_ldp_error(error: Exception) -> LDPError:
         return error
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "ldp"
-        return UsageError(_uncapitalised(error.format_message()), hint=f"see {command} --help")
+        return UsageError(_in_a_line(error.format_message()), hint=f"see {command} --help")
     if isinstance(error, click.ClickException):
         return LDPError(error.format_message())
     if isinstance(error, OSError) and error.errno in REMEDIES:
@@ -142,6 +142,12 @@ def _masked(value: Any) -> Any:
     except ImportError:  # a broken installation must still be able to say so
         return value
     return masked(value)
+
+
+def _in_a_line(text: str) -> str:
+    """A message of click as ours are: one line; the choices of a missing option stand a line each there."""
+    first, *choices = (line.strip() for line in _uncapitalised(text).splitlines() if line.strip())
+    return " ".join([first, *choices]).replace(". Choose from: ", "; choose from ")
 
 
 def _uncapitalised(text: str) -> str:

@@ -263,3 +263,17 @@ def test_time_is_not_lost_before_the_command(fake: Any, ldp: Callable[..., Any])
     assert ldp("tell").code == 0
     assert time.monotonic() - begin < 10, "a light command takes about 0.2 s; 10 s is not the machine"
     assert Path(fake.folder).is_dir()
+
+
+def test_a_missing_option_with_choices_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from ldp_cli.main import main
+
+    pytest.importorskip("ldp_orchestration")
+    assert main(["schedule", "install", str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert told == (
+        "ldp: error: missing option '--print'; choose from cron, launchd, systemd, windows; "
+        "see ldp schedule install --help\n"
+    )
