@@ -120,6 +120,8 @@ class Expire:
         min_snapshots_to_keep: None takes ``history.expire.min-snapshots-to-keep``, then 1. Of each branch.
         max_ref_age_days: None: only where the table itself sets an age does a branch or tag go.
         keep_last: The newest so many snapshots of main stay besides (``--retain-last``).
+        keep_metadata_versions: So many older metadata files stay (``--keep-metadata-versions``): the table's
+            ``write.metadata.previous-versions-max`` is set to it, and the files beyond are deleted.
     """
 
     enabled: bool = True
@@ -127,6 +129,7 @@ class Expire:
     min_snapshots_to_keep: int | None = None
     max_ref_age_days: float | None = None
     keep_last: int | None = None
+    keep_metadata_versions: int | None = None
 
 
 @dataclass(frozen=True)
