@@ -11,6 +11,7 @@ PACKAGES = {
     "ldp.event_sinks": {"quality_store": "ldp-quality"},
     "ldp.gates": {"quality": "ldp-quality"},
     "ldp.kinds": {"Workflow": "ldp-orchestration"},
+    "ldp.maintenance_engines": {"spark": "ldp-spark"},
     "ldp.sections": {
         "quality": "ldp-quality",
         "retries": "ldp-orchestration",

@@ -29,6 +29,8 @@ GROUPS = (
     "ldp.task_kinds",
     "ldp.demos",
     "ldp.doctor",
+    "ldp.doctor_installation",
+    "ldp.maintenance_engines",
 )
 LIBRARIES = ("duckdb", "pyarrow", "pyiceberg", "sqlalchemy", "click")
 OLDEST = (3, 11)
@@ -44,6 +46,7 @@ def examine_installation() -> list[DoctorLine]:
         *(line for group in GROUPS for line in _plugins(group)),
         *_extras(),
         _temporary(),
+        *_of_plugins(),
     ]
 
 
@@ -79,6 +82,15 @@ def _plugins(group: str) -> Iterator[DoctorLine]:
             good.append(name)
     if good:
         yield DoctorLine(True, group, ", ".join(good))
+
+
+def _of_plugins() -> Iterator[DoctorLine]:
+    """What the packages of ``ldp.doctor_installation`` say: functions that return lines."""
+    for name, points in sorted(_entry_points.in_group("ldp.doctor_installation").items()):
+        try:
+            yield from points[0].load()()
+        except Exception as error:
+            yield DoctorLine(False, name, f"{type(error).__name__}: {error}")
 
 
 def _extras() -> Iterator[DoctorLine]:
