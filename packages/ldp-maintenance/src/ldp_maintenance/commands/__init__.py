@@ -1,0 +1,1 @@
+"""The commands ``ldp maintain`` and ``ldp health``."""

@@ -1,0 +1,1 @@
+"""Where the settings of a table come from: table-config files, a config's section, table properties."""
