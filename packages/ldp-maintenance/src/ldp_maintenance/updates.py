@@ -115,7 +115,7 @@ def refuse_unwritable(base: Base, operation: str) -> None:
     except NotImplementedError as error:
         raise Refused(
             f"{operation} on {'.'.join(base.identifier)}: pyiceberg does not write metadata of "
-            f"format version {base.metadata.format_version}, and catalog {base.catalog.name} leaves it to its client",
+            f"format version {base.metadata.format_version}, and {base.catalog.name} leaves it to its client",
             hint="reach the table through a REST catalog, whose server writes it",
         ) from error
 
