@@ -69,8 +69,8 @@ def target_size(policy: Rewrite, properties: Mapping[str, str]) -> int:
 def concerns(delete: ManifestEntry, data: ManifestEntry) -> bool:
     """Whether a delete file that is in the scope of a data file can hold deletes of it.
 
-    Position deletes name a file that was there when they were made. A rewritten file keeps an old data sequence
-    number, so that it falls into the scope of deletes that are older than the file itself.
+    Position deletes name a file that was there when they were made. A rewritten file keeps an old data
+    sequence number, so that it falls into the scope of deletes that are older than the file itself.
     """
     from pyiceberg.manifest import DataFileContent
 

@@ -1,4 +1,4 @@
-"""The live rows of a group, written anew: streamed through DuckDB, in the order in which they were, or sorted."""
+"""The live rows of a group, written anew: streamed through DuckDB, in the order that they had, or sorted."""
 
 from __future__ import annotations
 

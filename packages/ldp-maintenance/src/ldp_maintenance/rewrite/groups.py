@@ -75,7 +75,12 @@ def plan(files: Sequence[Item], policy: Rewrite, target: int) -> list[Group]:
             group = _group(bin_, spec_id, partition, policy, target)
             if group is not None:
                 found.append(group)
-    return sorted(found, key=_worth, reverse=True)
+    return best_first(found)
+
+
+def best_first(groups: Sequence[Group]) -> list[Group]:
+    """Groups in the order of the files that they save for each byte read."""
+    return sorted(groups, key=_worth, reverse=True)
 
 
 def _worth(group: Group) -> tuple[float, int]:
@@ -85,7 +90,7 @@ def _worth(group: Group) -> tuple[float, int]:
 def _bins(
     members: Sequence[tuple[Item, frozenset[Reason]]], most: int, target: int
 ) -> list[list[tuple[Item, frozenset[Reason]]]]:
-    """Consecutive files of at most so many bytes; a last bin that makes no whole file goes to the one before."""
+    """Consecutive files of at most so many bytes; the last ones go along if they make no whole file."""
     bins: list[list[tuple[Item, frozenset[Reason]]]] = [[]]
     size = 0
     for member in members:

@@ -49,7 +49,7 @@ class Order:
     Attributes:
         kind: none, declared, sort or zorder.
         keys: Of a sort; of a z-order its columns.
-        sort_order_id: The table's sort order that files in this order carry; None where it declares none such.
+        sort_order_id: The table's sort order that files in this order carry; None where it has none such.
         bits: Bits of each column in a z-order.
         label: Says which order it is, for the table property and for people.
     """
@@ -76,7 +76,8 @@ def resolve(metadata: TableMetadata, wanted: Ordering) -> Order:
     """The order that a policy asks for, on a table.
 
     Raises:
-        UsageError: A column is not there or cannot be ordered by, or no order is declared where it is asked for.
+        UsageError: A column is not there or cannot be ordered by.
+        LDPError: No order is declared where it is asked for.
     """
     schema = metadata.schema()
     if wanted.mode == "none":

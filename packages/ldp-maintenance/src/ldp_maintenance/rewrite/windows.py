@@ -24,14 +24,14 @@ def time_field(spec: PartitionSpec, schema: Schema) -> tuple[int, str] | None:
     """
     from pyiceberg.types import DateType
 
+    kinds = {number: schema.find_type(number) for number in schema.field_ids}
     found = []
     for place, field in enumerate(spec.fields):
         word = str(field.transform)
         if word in UNITS:
             found.append((place, word))
-        elif word == "identity" and field.source_id in schema.field_ids:
-            if isinstance(schema.find_type(field.source_id), DateType):
-                found.append((place, "day"))
+        elif word == "identity" and isinstance(kinds.get(field.source_id), DateType):
+            found.append((place, "day"))
     return found[0] if len(found) == 1 else None
 
 

@@ -304,11 +304,13 @@ def _commit(job: Job, results: Sequence[_Result], stage: Stage, done: Done) -> N
 
 
 def _count(done: Done, published: Published, results: Sequence[_Result], out: list[tuple[int, str]]) -> None:
+    from pyiceberg.manifest import DataFileContent
+
     reasons = dict(out)
     done.lost += [(results[number].group, why) for number, why in out]
     done.groups += len(results) - len(reasons)
     for file in published.change.removed:
-        if file.content.value:
+        if file.content != DataFileContent.DATA:
             done.removed_deletes += 1
         else:
             done.rewritten += 1
@@ -321,7 +323,7 @@ def _count(done: Done, published: Published, results: Sequence[_Result], out: li
 def _planned(job: Job, result: _Result) -> Planned:
     group, inventory = result.group, job.inventory
     deletes = {inventory.applied[number].data_file.file_path for number in _deletes(inventory, group)}
-    moved = group.output_spec != group.spec_id
+    moved = any(item.spec_id != group.output_spec for item in group.items)
     return Planned(frozenset(i.path for i in group.items), frozenset(deletes), moved, result.files)
 
 

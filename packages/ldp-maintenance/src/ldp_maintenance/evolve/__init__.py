@@ -1,0 +1,1 @@
+"""Partitions that become coarser once they are old."""
