@@ -67,10 +67,10 @@ def test_a_wrong_file_is_refused_by_plan_and_run_alike(capsys: Any, folder: Any)
     folder.workflow([{"id": "a", "pipeline": "a.json", "depends_on": ["b"]}], catchup=True)
     code, _, planned = _ldp(capsys, "workflow", "plan", "night.json")
     assert code == 1
-    assert planned.startswith("night.json: 2 problems:\n  - night.json:1: ")
+    assert planned.startswith("night.json: 3 problems:\n  - night.json:1: ")
     code, _, ran = _ldp(capsys, "workflow", "run", "night.json")
     assert code == 1
-    assert ran.count("ldp: error: night.json:1: ") == 2
+    assert ran.count("ldp: error: night.json:1: ") == 3
     code, out, _ = _ldp(capsys, "workflow", "run", "night.json", "--json")
     assert json.loads(out)["error"]["code"] == "config"
 
