@@ -114,7 +114,7 @@ def test_maint_odd_names_survive(tmp_path: Path) -> None:
             {
                 'a "b".c': (LongType(), [1, 2]),
                 "file_index": (StringType(), ["a", "b"]),
-                "": (LongType(), [3, 4]),
+                "x-y": (LongType(), [3, 4]),
             },
         )
     )
