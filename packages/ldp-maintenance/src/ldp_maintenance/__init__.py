@@ -10,6 +10,7 @@ __all__ = [
     "Addressed",
     "Described",
     "Doing",
+    "Engine",
     "EvolutionRule",
     "Expire",
     "Health",
@@ -29,12 +30,12 @@ __all__ = [
     "SortKey",
     "TableConfig",
     "Target",
+    "abilities",
     "apply_properties",
-    "engines",
     "evolve_partitions",
     "expire_snapshots",
     "find",
-    "health",
+    "health_of",
     "open_rest",
     "remove_dangling_deletes",
     "remove_orphans",
@@ -44,10 +45,12 @@ __all__ = [
 ]
 
 _HOMES: dict[str, str] = {
+    "OPERATIONS": "model",
     "Address": "addressing",
     "Addressed": "addressing",
     "Described": "maintenance",
     "Doing": "model",
+    "Engine": "engines",
     "EvolutionRule": "policy",
     "Expire": "policy",
     "Health": "health",
@@ -55,7 +58,6 @@ _HOMES: dict[str, str] = {
     "Maintained": "maintenance",
     "Maintenance": "maintenance",
     "Manifests": "policy",
-    "OPERATIONS": "model",
     "Operation": "model",
     "Ordering": "policy",
     "Orphans": "policy",
@@ -68,12 +70,12 @@ _HOMES: dict[str, str] = {
     "SortKey": "policy",
     "TableConfig": "config.file",
     "Target": "model",
+    "abilities": "engines",
     "apply_properties": "properties",
-    "engines": "engines",
     "evolve_partitions": "evolve.run",
     "expire_snapshots": "expire",
     "find": "addressing",
-    "health": "health",
+    "health_of": "health:health",
     "open_rest": "catalogs",
     "remove_dangling_deletes": "dangling",
     "remove_orphans": "orphans.run",
@@ -90,4 +92,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    module, _, own = home.partition(":")
+    return getattr(import_module(f"{__name__}.{module}"), own or name)

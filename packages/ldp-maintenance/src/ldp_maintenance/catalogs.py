@@ -54,9 +54,11 @@ def _of_pyiceberg(name: str) -> Catalog | None:
     from pyiceberg.utils.config import Config
 
     try:
-        if Config().get_catalog_config(name) is None:
+        found = Config().get_catalog_config(name)
+        if found is None:
             return None
-        return load_catalog(name)
+        # Given along, because pyiceberg itself reads its configuration once, when it is imported.
+        return load_catalog(name, **{key: str(value) for key, value in found.items() if key != "name"})
     except Exception as error:
         raise unreachable(name, error) from error
 

@@ -1,0 +1,13 @@
+"""What an environment with this package alone cannot run."""
+
+from __future__ import annotations
+
+import os
+
+NEED_OTHER_PACKAGES = [
+    "commands/test_maint_config_command.py",
+    "commands/test_maint_run_command.py",
+    "upkeep/test_maint_workflow.py",
+]
+"""Tests that call the ``ldp`` command, or run workflows."""
+collect_ignore = NEED_OTHER_PACKAGES if os.environ.get("LDP_ISOLATED") else []
