@@ -19,6 +19,7 @@ NAMES = (
     "query",
     "windows",
     "schedule",
+    "maintenance",
     "startup",
     "s3",
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table.metadata import TableMetadata
 
-ORDERED = "ldp.maintenance.ordered"
+ORDERED = "ldp.rewrite.order"
 """A table property: the order of one's own that files were put in, and the snapshots that added such files.
 
 An order that the table does not declare has no id that a file could carry.
