@@ -13,8 +13,9 @@ from ldp_maintenance.evolve.rules import coarse_fields, coarser, fine_place, pro
 from ldp_maintenance.model import Doing, Operation, Outcome, Target
 from ldp_maintenance.rewrite.candidates import Item, items
 from ldp_maintenance.rewrite.groups import Group, best_first, outputs
+from ldp_maintenance.rewrite.one import Job, present
 from ldp_maintenance.rewrite.run import Planned, detail, finished, opened, preview, preview_lines, within
-from ldp_maintenance.rewrite.work import Done, Job, carry_out, present
+from ldp_maintenance.rewrite.work import Done, carry_out
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -15,8 +15,9 @@ from ldp_maintenance.rewrite import windows
 from ldp_maintenance.rewrite.candidates import Item, items, reasons, target_size
 from ldp_maintenance.rewrite.copy import at_head
 from ldp_maintenance.rewrite.groups import Group, plan
+from ldp_maintenance.rewrite.one import Job, label, present
 from ldp_maintenance.rewrite.order import resolve
-from ldp_maintenance.rewrite.work import Done, Job, carry_out, label, present
+from ldp_maintenance.rewrite.work import Done, carry_out
 
 if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
