@@ -6,7 +6,7 @@ import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ldp_core.errors import CatalogError, CommitConflict, CommitUnknown, LDPError, UsageError
 
@@ -14,9 +14,14 @@ from ldp_maintenance.model import OPERATIONS, Doing, Operation, Outcome, Target
 from ldp_maintenance.policy import Policy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ldp_core.config import Config
     from pyiceberg.table import Table
 
     from ldp_maintenance.addressing import Neighbours
+    from ldp_maintenance.layout import Layout
+    from ldp_maintenance.telling import Audit
 
 logger = logging.getLogger("ldp")
 
@@ -105,12 +110,12 @@ class Described:
 
     Attributes:
         table: ``namespace.table``.
-        layout: Its numbers.
+        layout: Its numbers; None where it cannot be measured.
         blockers: What keeps operations from running on it, a line each.
     """
 
     table: str
-    layout: Mapping[str, Any] | None
+    layout: Layout | None
     blockers: tuple[str, ...] = ()
 
 
@@ -123,12 +128,54 @@ class Maintenance:
         policy: The settings; by default the target's, and for a ``Table`` those of its own properties.
         engine: Who does the work.
         neighbours: Where the other tables of the catalog are; asked of the catalog by default.
+        config: The config that addressed the table: the event of a run and the audit of deleted files are
+            written beside it, unless a run says otherwise.
     """
 
     target: Target | Table
     policy: Policy | None = None
     engine: str = "local"
     neighbours: Neighbours | None = field(default=None, repr=False)
+    config: Config | None = None
+
+    @classmethod
+    def of_config(cls, path: str | Path, env: str | None = None, *, table_config: str | None = None) -> Self:
+        """The table that a config loads, with the settings that hold for it.
+
+        Args:
+            path: The config.
+            env: The environment of ``ldp.yaml``.
+            table_config: A table-config file of version 2.
+
+        Raises:
+            ConfigError: A file is not right.
+            TableNotFound: The table is not there.
+        """
+        from ldp_maintenance.addressing import Address, find
+
+        found = find(Address(str(path), table_config=table_config, env=env))
+        return cls(found.target(found.identifiers[0]), config=found.config)
+
+    @classmethod
+    def of_table(
+        cls, name: str, catalog: str, env: str | None = None, *, table_config: str | None = None
+    ) -> Self:
+        """A table of a catalog, with the settings that hold for it.
+
+        Args:
+            name: ``namespace.table``.
+            catalog: A name of ``ldp.yaml`` or of pyiceberg's configuration, or a file that holds a catalog.
+            env: The environment of ``ldp.yaml``.
+            table_config: A table-config file of version 2.
+
+        Raises:
+            ConfigError: Nobody knows the catalog, or a file is not right.
+            TableNotFound: The table is not there.
+        """
+        from ldp_maintenance.addressing import Address, find
+
+        found = find(Address(name, catalog=catalog, table_config=table_config, env=env))
+        return cls(found.target(found.identifiers[0]))
 
     @property
     def _target(self) -> Target:
@@ -148,10 +195,13 @@ class Maintenance:
         Raises:
             TableNotFound: It does not exist.
         """
+        from ldp_maintenance.layout import measure
+
         target = self._target
         found = self.plan()
+        layout = measure(target) if found.before is not None else None
         blockers = tuple(f"{one.operation}: {one.reason}" for one in found.errors)
-        return Described(target.name, found.before, blockers)
+        return Described(target.name, layout, blockers)
 
     def plan(
         self, operations: Iterable[Operation] | None = None, *, doing: Doing | None = None
@@ -176,7 +226,8 @@ class Maintenance:
             operations: Which; all that the policy has turned on by default.
             commit: Whether they take effect; a preview else.
             doing: How they run; its own ``commit`` does not count.
-            tell: Told of the run when it changed something, also where it was interrupted afterwards.
+            tell: Told of the run when it changed something, also where it was interrupted afterwards; by
+                default the ledger beside the config and the sinks of the config are.
 
         Raises:
             TableNotFound: The table does not exist.
@@ -187,6 +238,10 @@ class Maintenance:
         begun = how.clock()
         uuid = str(target.base().metadata.table_uuid)
         before, note = _layout(target)
+        tell = tell or self._tell
+        audit = self._audit(how)
+        if audit is not None:
+            how = replace(how, audit=audit)
         found = Maintained(target.name, not commit, before=before, notes=(note,) if note else (), uuid=uuid)
         chosen = _chosen(operations)
         try:
@@ -200,9 +255,25 @@ class Maintenance:
                 after, note = _layout(target)
                 found = replace(found, after=after, notes=(*found.notes, *([note] if note else [])))
         finally:
-            if tell is not None and found.changed:
+            if audit is not None:
+                audit.close()
+            if found.changed:
                 tell(found)
         return found
+
+    def _tell(self, found: Maintained) -> None:
+        """Write the event beside the config, where there is one."""
+        from ldp_maintenance.telling import tell
+
+        if self.config is not None:
+            tell(found, self.config, warn=logger.warning)
+
+    def _audit(self, how: Doing) -> Audit | None:
+        """What writes the deleted files down beside the config, where a run does not say otherwise."""
+        from ldp_maintenance.telling import audit_of
+
+        wanted = how.commit and how.audit is None and self.config is not None
+        return audit_of(self.config) if wanted else None
 
     def _one(
         self, target: Target, operation: Operation, how: Doing, so_far: Maintained, *, named: bool

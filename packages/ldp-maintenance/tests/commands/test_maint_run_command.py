@@ -265,6 +265,12 @@ def test_a_budget_is_shared_by_the_tables(lake: Path, ldp: Ldp) -> None:
         assert rewrite["status"] == "skipped"
 
 
+def test_where_there_is_a_budget_most_is_won_first(lake: Path, ldp: Ldp) -> None:
+    builders.small_files(builders.catalog(lake).load_table("db.two"), 4, first=100)
+    found = json.loads(ldp("maintain", "--all", *SQL, "--budget-seconds", "600", "--json")[1])
+    assert [one["table"] for one in found["tables"]] == ["db.two", "db.one"]
+
+
 def test_health_grades(lake: Path, ldp: Ldp) -> None:
     code, out, _ = ldp("health", "db.one", *SQL)
     assert code == 0

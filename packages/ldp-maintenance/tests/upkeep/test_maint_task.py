@@ -10,6 +10,7 @@ import pytest
 from ldp_core.config.validate import check
 from ldp_core.errors import LDPError
 from ldp_core.spi import Task, TaskCall
+from ldp_maintenance import Maintenance
 from ldp_maintenance.task import KIND, SHAPE
 from ldp_maintenance.testing import builders
 
@@ -109,6 +110,22 @@ def test_what_is_refused_fails_the_task(folder: Path) -> None:
     with pytest.raises(LDPError, match=r"gc\.enabled"):
         _run(folder, expire=1, apply=True)
     assert _run(folder, apply=True).status == "succeeded"
+
+
+def test_a_config_in_python(folder: Path) -> None:
+    rides = Maintenance.of_config(folder / "c.json")
+    assert rides.describe().table == "db.t"
+    done = rides.run(commit=True)
+    assert done.changed
+    assert done.lines()[0] == "Maintenance of Iceberg table db.t (applied)"
+    event = json.loads((folder / ".ldp" / "events.jsonl").read_text().splitlines()[-1])
+    assert (event["type"], event["payload"]["pipeline"]) == ("table.maintained", "c")
+
+
+def test_a_table_in_python(folder: Path) -> None:
+    catalog = json.loads((folder / "c.json").read_text())["metadata"]["target"]["catalog"]
+    (folder / "lake.json").write_text(json.dumps(catalog))
+    assert Maintenance.of_table("db.t", str(folder / "lake.json")).plan().table == "db.t"
 
 
 def test_a_config_that_is_wrong_is_told_with_its_own_problems(folder: Path) -> None:

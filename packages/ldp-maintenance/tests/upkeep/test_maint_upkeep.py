@@ -204,7 +204,7 @@ def test_a_missing_table(target: Target) -> None:
 def test_what_is_described(target: Target) -> None:
     found = Maintenance(target).describe()
     assert found.layout is not None
-    assert found.layout["data_files"] == 5
+    assert found.layout.data_files == 5
     assert found.blockers == ()
     table = target.catalog.load_table(target.identifier)
     Path(next(iter(looks.live_files(table))).removeprefix("file://")).unlink()

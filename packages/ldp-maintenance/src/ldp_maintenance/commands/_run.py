@@ -66,13 +66,15 @@ def _each(
 
     from ldp_maintenance.addressing import Neighbours
     from ldp_maintenance.maintenance import Maintenance
+    from ldp_maintenance.ranking import best_first
     from ldp_maintenance.telling import tell
 
     begun = how.clock()
     neighbours = Neighbours(found.catalog)
     done: list[Maintained] = []
     lost = list(lost_of(found))
-    for identifier in found.identifiers:
+    bounded = how.budget_seconds is not None or how.budget_bytes is not None
+    for identifier in best_first(found) if several and bounded else found.identifiers:
         try:
             target = found.target(identifier, settings)
             one = Maintenance(target, engine=engine, neighbours=neighbours).run(
