@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ldp_core.errors import LDPError
 
+from ldp_maintenance.lists import ManifestLists
 from ldp_maintenance.places import Places
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ class FileGone(LDPError):
     """A file that the table refers to is not there, or cannot be read."""
 
     code = "file_gone"
+
+
+def _gone(what: str, error: Exception) -> FileGone:
+    return FileGone(
+        f"{what} cannot be read: {type(error).__name__}",
+        hint="restore the file, or roll the table back to a snapshot that is whole",
+    )
 
 
 @dataclass(frozen=True)
@@ -68,30 +76,51 @@ class Reader:
     _lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _manifests: dict[str, ManifestFile] = field(default_factory=dict)
     _files: dict[str, tuple[File, ...]] = field(default_factory=dict)
+    _reader: ManifestLists = field(init=False)
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
-        """The manifests of a snapshot.
+    def __post_init__(self) -> None:
+        self._reader = ManifestLists(self.io)
+
+    def paths(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """The paths of the manifests of a snapshot.
 
         Raises:
             FileGone: Its manifest list cannot be read.
         """
+        location = snapshot.manifest_list
+        found = self._lists.get(location)
+        if found is None:
+            try:
+                found = self._lists[location] = self._reader.paths(location)
+            except Exception as error:  # a broken file breaks its decoder in many ways
+                raise _gone(
+                    f"the manifest list {location} of snapshot {snapshot.snapshot_id}", error
+                ) from error
+        return found
+
+    def manifests(self, snapshots: Iterable[Snapshot], wanted: Collection[str]) -> dict[str, ManifestFile]:
+        """Manifests of some snapshots, by path: only lists that tell of a new one are read whole.
+
+        Args:
+            snapshots: The snapshots.
+            wanted: The paths of the manifests.
+
+        Raises:
+            FileGone: A manifest list cannot be read.
+        """
         from pyiceberg.manifest import read_manifest_list
 
-        location = snapshot.manifest_list
-        if location not in self._lists:
-            found = []
-            try:
-                for manifest in read_manifest_list(self.io.new_input(location)):
-                    # One object for all lists that name it: thousands of lists share thousands of manifests.
-                    found.append(self._manifests.setdefault(manifest.manifest_path, manifest).manifest_path)
-            except (OSError, ValueError, EOFError) as error:
-                raise FileGone(
-                    f"the manifest list {location} of snapshot {snapshot.snapshot_id} cannot be read: "
-                    f"{type(error).__name__}",
-                    hint="restore the file, or roll the table back to a snapshot that is whole",
-                ) from error
-            self._lists[location] = tuple(found)
-        return [self._manifests[path] for path in self._lists[location]]
+        missing = {path for path in wanted if path not in self._manifests}
+        # The newest lists tell of most manifests.
+        for snapshot in sorted(snapshots, key=lambda item: -item.timestamp_ms):
+            if not missing:
+                break
+            if missing.isdisjoint(self.paths(snapshot)):
+                continue
+            for manifest in read_manifest_list(self.io.new_input(snapshot.manifest_list)):
+                self._manifests.setdefault(manifest.manifest_path, manifest)
+                missing.discard(manifest.manifest_path)
+        return {path: self._manifests[path] for path in wanted}
 
     def files(self, manifest: ManifestFile) -> tuple[File, ...]:
         """The live files of a manifest.
@@ -106,11 +135,8 @@ class Reader:
         if found is None:
             try:
                 entries = manifest.fetch_manifest_entry(self.io, discard_deleted=True)
-            except (OSError, ValueError, EOFError) as error:
-                raise FileGone(
-                    f"the manifest {path} cannot be read: {type(error).__name__}",
-                    hint="restore the file, or roll the table back to a snapshot that is whole",
-                ) from error
+            except Exception as error:  # a broken file breaks its decoder in many ways
+                raise _gone(f"the manifest {path}", error) from error
             found = self._files[path] = tuple(
                 File(
                     entry.data_file.file_path,
@@ -136,12 +162,13 @@ def of_snapshots(snapshots: Iterable[Snapshot], reader: Reader) -> dict[str, Fil
         FileGone: A manifest or a manifest list cannot be read.
     """
     found: dict[str, File] = {}
-    manifests: dict[str, ManifestFile] = {}
-    for snapshot in snapshots:
-        found.setdefault(
-            reader.places.key(snapshot.manifest_list), File(snapshot.manifest_list, "manifest_list")
-        )
-        manifests.update({item.manifest_path: item for item in reader.manifests(snapshot)})
+    snapshots = list(snapshots)
+    paths: set[str] = set()
+    for snapshot in reversed(snapshots):  # a list holds what the one before it held
+        location = snapshot.manifest_list
+        found.setdefault(reader.places.key(location), File(location, "manifest_list"))
+        paths.update(reader.paths(snapshot))
+    manifests = reader.manifests(snapshots, paths)
     reader.ahead(manifests.values())
     for path, manifest in manifests.items():
         found.setdefault(reader.places.key(path), File(path, "manifest", manifest.manifest_length))
@@ -208,36 +235,35 @@ def no_longer(
         FileGone: A manifest or a manifest list of a later state cannot be read.
     """
     key = reader.places.key
-    kept_snapshots = {item.snapshot_id: item for state in after for item in state.snapshots}
-    kept: dict[str, ManifestFile] = {}
-    kept_keys = {key(item.manifest_list) for item in kept_snapshots.values()}
-    for snapshot in kept_snapshots.values():
-        kept.update({item.manifest_path: item for item in reader.manifests(snapshot)})
-    kept_keys |= {key(path) for path in kept}
+    kept = {item.snapshot_id: item for state in after for item in state.snapshots}
+    kept_paths = {path for snapshot in kept.values() for path in reader.paths(snapshot)}
+    kept_keys = {key(item.manifest_list) for item in kept.values()} | {key(path) for path in kept_paths}
     gone: dict[str, File] = {}
-    manifests: dict[str, ManifestFile] = {}
+    removed: list[Snapshot] = []
+    paths: set[str] = set()
     unread: list[str] = []
-    for snapshot in before.snapshots:
-        if snapshot.snapshot_id in kept_snapshots:
+    for snapshot in reversed(before.snapshots):  # a list holds what the one before it held
+        if snapshot.snapshot_id in kept:
             continue
         gone.setdefault(key(snapshot.manifest_list), File(snapshot.manifest_list, "manifest_list"))
         try:
-            listed = reader.manifests(snapshot)
+            paths.update(reader.paths(snapshot))
         except FileGone:
             unread.append(snapshot.manifest_list)
-            continue
-        manifests.update({item.manifest_path: item for item in listed if item.manifest_path not in kept})
-    only = {path: item for path, item in manifests.items() if key(path) not in kept_keys}
-    gone.update({key(path): File(path, "manifest", item.manifest_length) for path, item in only.items()})
+        else:
+            removed.append(snapshot)
+    only = {path for path in paths - kept_paths if key(path) not in kept_keys}
     files: dict[str, File] = {}
-    for manifest in only.values():
+    for path, manifest in reader.manifests(removed, only).items():
+        gone[key(path)] = File(path, "manifest", manifest.manifest_length)
         try:
             files.update({key(file.path): file for file in reader.files(manifest)})
         except FileGone:
-            unread.append(manifest.manifest_path)
+            unread.append(path)
     if files:
-        reader.ahead(kept.values())
-        for manifest in kept.values():
+        held = reader.manifests(kept.values(), kept_paths)
+        reader.ahead(held.values())
+        for manifest in held.values():
             for file in reader.files(manifest):
                 files.pop(key(file.path), None)
     gone.update(files)
