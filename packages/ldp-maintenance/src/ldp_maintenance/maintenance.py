@@ -70,8 +70,8 @@ class Maintained:
 
     @property
     def changed(self) -> bool:
-        """Whether anything took effect."""
-        return not self.dry_run and any(one.status == "done" for one in self.outcomes)
+        """Whether anything took effect; an operation that failed may have committed a part of its work."""
+        return not self.dry_run and any(one.status == "done" or one.snapshots for one in self.outcomes)
 
     @property
     def errors(self) -> tuple[Outcome, ...]:

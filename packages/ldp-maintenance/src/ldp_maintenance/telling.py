@@ -60,11 +60,14 @@ def tell(
 
 
 def _payload(found: Maintained) -> dict[str, Any]:
-    done = [one for one in found.outcomes if one.status == "done"]
     return {
         "table": found.table,
-        "operations": [one.to_dict() for one in found.outcomes if one.status not in ("nothing", "skipped")],
-        "snapshots": [str(item) for one in done for item in one.snapshots],
+        "operations": [
+            one.to_dict()
+            for one in found.outcomes
+            if one.status not in ("nothing", "skipped") or one.snapshots
+        ],
+        "snapshots": [str(item) for one in found.outcomes for item in one.snapshots],
         "before": found.before,
         "after": found.after,
     }

@@ -144,6 +144,23 @@ def test_an_error_that_nobody_meant_is_one_line(target: Target, monkeypatch: pyt
     assert (outcome.status, outcome.reason) == ("failed", "RuntimeError: two")
 
 
+def test_a_part_of_the_work_is_told_of_too(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation that failed had committed before."""
+    real = local.local.run
+
+    def run(self: Any, operation: Operation, target: Target, doing: Doing) -> Outcome:
+        done = real(operation, target, doing)
+        return replace(done, status="failed", reason="the second group") if done.snapshots else done
+
+    monkeypatch.setattr(local.Local, "run", run)
+    told: list[Maintained] = []
+    found = Maintenance(target).run(["rewrite-data-files"], commit=True, tell=told.append)
+    assert found.errors
+    assert found.after is not None
+    assert found.after["data_files"] == 1
+    assert told == [found]
+
+
 def test_an_interrupt_is_told_of_what_was_done(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(name: str) -> Any:
         raise KeyboardInterrupt
