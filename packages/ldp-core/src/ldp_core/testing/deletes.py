@@ -89,22 +89,21 @@ def commit(table: Table, *files: DataFile) -> None:
     assert base is not None
     number = next(_IDS)
     place = f"{table.location()}/metadata"
-    output = io.new_output(f"{place}/deletes-{number}.avro")
-    with write_delete_manifest(
-        2,
-        spec=table.spec(),
-        schema=table.schema(),
-        output_file=output,
-        snapshot_id=number,
-        avro_compression="null",
-    ) as writer:
-        for file in files:
-            writer.add_entry(
-                ManifestEntry.from_args(
-                    status=ManifestEntryStatus.ADDED, snapshot_id=number, sequence_number=None, data_file=file
-                )
-            )
-    manifests = [writer.to_manifest_file(), *base.manifests(io)]
+    manifests = base.manifests(io)
+    for spec_id in sorted({file.spec_id for file in files}):
+        output = io.new_output(f"{place}/deletes-{number}-{spec_id}.avro")
+        with write_delete_manifest(
+            2,
+            spec=table.specs()[spec_id],
+            schema=table.schema(),
+            output_file=output,
+            snapshot_id=number,
+            avro_compression="null",
+        ) as writer:
+            for file in files:
+                if file.spec_id == spec_id:
+                    writer.add_entry(_added(file, number))
+        manifests = [writer.to_manifest_file(), *manifests]
     sequence = metadata.next_sequence_number()
     path = f"{place}/snap-{number}.avro"
     with write_manifest_list(2, io.new_output(path), number, base.snapshot_id, sequence, "null") as lists:
@@ -129,3 +128,9 @@ def commit(table: Table, *files: DataFile) -> None:
         ),
     )
     table.refresh()
+
+
+def _added(file: DataFile, snapshot_id: int) -> ManifestEntry:
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.ADDED, snapshot_id=snapshot_id, sequence_number=None, data_file=file
+    )
