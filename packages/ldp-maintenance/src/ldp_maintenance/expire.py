@@ -85,8 +85,7 @@ def expire_snapshots(target: Target, doing: Doing) -> Outcome:
     base = target.base()
     check_allowed(base, OPERATION)
     limits = limits_of(target, base.metadata, doing)
-    if doing.commit:
-        refuse_unwritable(base, OPERATION)
+    refuse_unwritable(base, OPERATION)
     reader = Reader(base.io)
     plan = plan_for(base, target, limits)
     if plan.empty:
