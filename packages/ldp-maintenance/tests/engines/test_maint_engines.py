@@ -10,7 +10,7 @@ from ldp_core.errors import LDPError, PipelineNotFound, UsageError
 from ldp_maintenance.engines import Capability, abilities, engines, find, operation_on
 from ldp_maintenance.engines.local import local
 from ldp_maintenance.model import OPERATIONS, Doing, Outcome, Target
-from ldp_maintenance.testing import catalog, v3_table
+from ldp_maintenance.testing import catalog, files_on_disk, v3_table
 from ldp_maintenance.testing.engine import EngineConformance
 
 
@@ -78,13 +78,16 @@ def test_an_unknown_engine_lists_the_known_ones_and_the_package():
         operation_on("nope", "rewrite-data-files")
 
 
-def test_what_the_local_engine_says_it_refuses_of_version_three_it_refuses(tmp_path: Path):
+def test_version_three_is_refused_where_there_would_be_work(tmp_path: Path):
     made = v3_table(catalog(tmp_path))
     target = Target(made.catalog, made.name())
-    before = made.metadata_location
+    before = made.metadata_location, files_on_disk(made)
     for operation, able in local.can().items():
         if any("format version 3" in line for line in able.refuses):
-            with pytest.raises(LDPError, match="format version"):
-                local.run(operation, target, Doing(commit=True, written_out=True))
+            try:
+                said = local.run(operation, target, Doing(commit=True)).status
+            except LDPError as error:
+                said = error.message
+            assert said in ("nothing", "skipped") or "format version" in said, operation
     made.refresh()
-    assert made.metadata_location == before
+    assert (made.metadata_location, files_on_disk(made)) == before
