@@ -189,7 +189,7 @@ def _win(outcome: Outcome) -> Win:
         case "expire-snapshots":
             files, size = count("files"), count("file_bytes")
         case "remove-orphans":
-            files, size = count("orphans", "orphan_files"), count("orphan_bytes")
+            files, size = count("orphans"), count("orphan_bytes")
     return Win(outcome.operation, outcome.status, max(files, 0), max(size, 0), outcome.reason)
 
 

@@ -33,7 +33,7 @@ class Memory(OutputFile):
 
     def to_input_file(self) -> InputFile:
         """Nobody reads it."""
-        raise NotImplementedError
+        raise FileNotFoundError(self.location)
 
     def create(self, overwrite: bool = False) -> OutputStream:
         """Where it is written to."""
