@@ -376,7 +376,7 @@ def _lines(
     retained, limits = plan.retained, plan.limits
     days = f"{limits.max_age_ms / DAY_MS:g}"
     more = f", keeping the last {limits.keep_last}" if limits.keep_last is not None else ""
-    lines = [f"Snapshots older than {days} days ({detail['older_than']}){more} and every idempotency key:"]
+    lines = [f"Snapshots older than {days} days ({detail['older_than']}){more}; idempotency keys stay known:"]
     ids = [str(item) for item in retained.expired]
     names = f": {', '.join(ids[:_NAMED])}" if ids else ""
     names += f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
