@@ -16,6 +16,7 @@ from ldp_core.commit.change import Base, Change
 from ldp_core.errors import LDPError
 
 from ldp_maintenance.commit import replaced, said
+from ldp_maintenance.errors import Unsupported
 from ldp_maintenance.inventory import Inventory, ManifestCache, take
 from ldp_maintenance.model import Doing, Outcome, Target
 
@@ -84,7 +85,7 @@ class _Job:
         metadata = base.metadata
         inventory = take(metadata, self.cache, metadata.current_snapshot())
         if metadata.format_version > 2 and inventory.deletes:
-            raise LDPError(
+            raise Unsupported(
                 f"dangling deletes of {self.target.name} cannot be removed: it has format version "
                 f"{metadata.format_version}, and only version 2 can be written",
                 hint="nothing was changed; use an engine that writes this version",

@@ -11,6 +11,12 @@ class Refused(LDPError):
     code = "refused"
 
 
+class Unsupported(Refused):
+    """The table's format version does not allow the operation here; nothing was touched."""
+
+    code = "unsupported"
+
+
 class SafetyAbort(LDPError):
     """What was found contradicts itself: needed files could be taken for orphans. None was deleted."""
 

@@ -139,11 +139,16 @@ def check_allowed(base: Base, operation: str) -> None:
     Raises:
         Refused: ``gc.enabled`` is false: somebody else uses its files, too.
     """
-    if base.metadata.properties.get("gc.enabled", "true").strip().lower() == "false":
+    if not collected(base):
         raise Refused(
             f"{operation} on {'.'.join(base.identifier)}: gc.enabled is false: others may use its files",
             hint="set gc.enabled to true once nothing else uses its files",
         )
+
+
+def collected(base: Base) -> bool:
+    """Whether files of a table may be deleted: its property ``gc.enabled``, true by default."""
+    return str(base.metadata.properties.get("gc.enabled", "true")).strip().lower() != "false"
 
 
 def limits_of(target: Target, metadata: TableMetadata, doing: Doing) -> Limits:

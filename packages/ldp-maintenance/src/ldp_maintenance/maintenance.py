@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ldp_core.errors import CatalogError, CommitConflict, CommitUnknown, LDPError, UsageError
 
+from ldp_maintenance.errors import Unsupported
 from ldp_maintenance.model import OPERATIONS, Doing, Operation, Outcome, Target
 from ldp_maintenance.policy import Policy
 
@@ -289,6 +290,10 @@ class Maintenance:
             if operation == "remove-orphans":
                 target, lines = self._with_neighbours(target)
             outcome = operation_on(self.engine, operation, commit=how.commit)(target, how)
+        except Unsupported as error:
+            if not named:  # What is due is what can be done; the others are told of.
+                return Outcome(operation, "skipped", error.message, hint=error.hint)
+            return _wrong(operation, "refused", error)
         except LDPError as error:
             failed = isinstance(error, CommitConflict | CommitUnknown | CatalogError)
             return _wrong(operation, "failed" if failed else "refused", error)
@@ -332,6 +337,8 @@ def _skipped(
     target: Target, operation: Operation, how: Doing, so_far: Maintained, *, named: bool
 ) -> str | None:
     """Why an operation does not run; None where it does."""
+    from ldp_maintenance.expire import collected
+
     place = _SWITCHES.get(operation)
     if place is not None and not _on(target.policy, place):
         return f"turned off by {target.policy.origins.get(place, 'defaults')}"
@@ -339,7 +346,7 @@ def _skipped(
         return "no properties are wanted"
     if operation in _DELETES and any(one.code == CommitUnknown.code for one in so_far.outcomes):
         return "nobody knows whether a commit before it took effect; run it again"
-    if operation in _DELETES and not named and target.base().metadata.properties.get("gc.enabled") == "false":
+    if operation in _DELETES and not named and not collected(target.base()):
         return "the table's property gc.enabled is false"
     if how.branch not in (None, "main") and not named and operation not in _OF_BRANCHES:
         return f"it works on main, and the branch is {how.branch}"

@@ -17,6 +17,7 @@ from ldp_core.commit.change import Base, Change
 from ldp_core.errors import LDPError
 
 from ldp_maintenance.commit import replaced, said
+from ldp_maintenance.errors import Unsupported
 from ldp_maintenance.inventory import ManifestCache, head_of
 from ldp_maintenance.manifest_sizes import measured
 from ldp_maintenance.model import Doing, Outcome, Target
@@ -154,7 +155,7 @@ class _Job:
         """What is to be done on a head; None for nothing."""
         metadata = base.metadata
         if metadata.format_version > 2:
-            raise LDPError(
+            raise Unsupported(
                 f"manifests of {self.target.name} cannot be rewritten: it has format version "
                 f"{metadata.format_version}, and only 1 and 2 can be written",
                 hint="nothing was changed; use an engine that writes this version",

@@ -18,7 +18,7 @@ from ldp_core.commit.retry import APPEND, RetryPolicy, is_conflict, is_unknown
 from ldp_core.commit.send import send
 from ldp_core.errors import CatalogError, CommitConflict, CommitUnknown, LDPError
 
-from ldp_maintenance.errors import Refused
+from ldp_maintenance.errors import Unsupported
 
 if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
@@ -106,14 +106,14 @@ def refuse_unwritable(base: Base, operation: str) -> None:
     """Make sure that the catalog's client can write the table's metadata, where it is the one to write it.
 
     Raises:
-        Refused: It cannot: pyiceberg does not write every format version that it reads.
+        Unsupported: It cannot: pyiceberg does not write every format version that it reads.
     """
     if not writes_itself(base):
         return
     try:
         base.metadata.model_dump_json()
     except NotImplementedError as error:
-        raise Refused(
+        raise Unsupported(
             f"{operation} on {'.'.join(base.identifier)}: pyiceberg does not write metadata of "
             f"format version {base.metadata.format_version}, and {base.catalog.name} leaves it to its client",
             hint="reach the table through a REST catalog, whose server writes it",

@@ -23,7 +23,7 @@ from ldp_maintenance import (
 )
 from ldp_maintenance.engines import local
 from ldp_maintenance.model import Operation
-from ldp_maintenance.testing import builders, looks
+from ldp_maintenance.testing import builders, looks, three
 
 NOTHING_NEWER = Policy(rewrite=Rewrite(skip_newest=None, target_file_size_bytes=1_000_000))
 
@@ -234,3 +234,16 @@ def test_neighbours_reach_the_removal_of_orphans(target: Target) -> None:
     target.catalog.create_table(("db", "inside"), builders.SCHEMA, location=f"{own}/data/inside")
     outcome = Maintenance(target).plan(["remove-orphans"]).outcomes[0]
     assert (outcome.status, outcome.code) == ("refused", "safety_abort")
+
+
+def test_what_a_format_version_does_not_allow_is_left_out_of_what_is_due(tmp_path: Path) -> None:
+    made = three.v3_table(builders.catalog(tmp_path))
+    upkeep = Maintenance(made)
+    before = looks.files_on_disk(made)
+    due = upkeep.run(commit=True)
+    assert not due.errors
+    assert due.of("rewrite-data-files").status == "skipped"
+    assert "format version 3" in str(due.of("rewrite-data-files").reason)
+    named = upkeep.run(["rewrite-data-files"], commit=True)
+    assert [(one.status, one.code) for one in named.errors] == [("refused", "unsupported")]
+    assert looks.files_on_disk(made) == before

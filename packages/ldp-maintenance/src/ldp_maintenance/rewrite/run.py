@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core.errors import LDPError
 
+from ldp_maintenance.errors import Unsupported
 from ldp_maintenance.inventory import ManifestCache, head_of, take
 from ldp_maintenance.model import Doing, Operation, Outcome, Target
 from ldp_maintenance.policy import Ordering
@@ -62,11 +63,11 @@ def opened(
     """Load a table for a rewrite; None where it has no snapshot.
 
     Raises:
-        LDPError: Its format version cannot be written.
+        Unsupported: Its format version cannot be written.
     """
     base = target.base()
     if base.metadata.format_version > 2:
-        raise LDPError(
+        raise Unsupported(
             f"{target.name} has format version {base.metadata.format_version}: "
             "its data files cannot be rewritten here",
             hint="rewrite them with the engine that writes the table",
