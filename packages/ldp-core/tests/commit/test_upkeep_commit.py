@@ -151,6 +151,19 @@ def test_a_branch_is_built_on_its_own_head_and_main_stays(cat: LocalIcebergCatal
     assert ids(cat) == [1, 2, 3, 4, 5]
 
 
+def test_a_branch_of_a_table_without_main(tmp_path: Path) -> None:
+    cat = LocalIcebergCatalog("nyc", tmp_path / "wh")
+    fresh(cat)
+    for number in range(3):
+        base = fresh(cat)
+        place = f"{base.metadata.location}/data/dev{number}.parquet"
+        path = write_parquet(base, place, {"id": [number], "city": ["x"]})
+        publish(base, lambda b, path=path: Change("append", added=data_files(b, [path]), branch="dev"))
+    metadata = cat.load_table(NAME).metadata
+    assert (metadata.current_snapshot(), list(metadata.refs)) == (None, ["dev"])
+    assert ids(cat, snapshot_id=metadata.refs["dev"].snapshot_id) == [0, 1, 2]
+
+
 def test_every_ledger_is_stood_on_the_snapshot_of_the_commit(cat: LocalIcebergCatalog) -> None:
     base = fresh(cat)
     head = base.metadata.current_snapshot()

@@ -15,14 +15,16 @@ from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_core.config import Config
 from ldp_core.errors import QueryError, SnapshotNotFound
 from ldp_core.tables.scan import Scan, plan_scan, scan_sql
+from ldp_core.tables.scan_plan import match
 from ldp_core.testing.deletes import commit, delete_file, keys, positions
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestEntryStatus
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
-from pyiceberg.types import ListType, LongType, NestedField, StringType, StructType
+from pyiceberg.types import DoubleType, ListType, LongType, NestedField, StringType, StructType
 
 _IDS = itertools.count(10_000)
 
@@ -175,6 +177,32 @@ def copy(folder: Path, **source: Any) -> Any:
 def copied(folder: Path) -> list[dict[str, Any]]:
     found = read_table("out.t", folder / "copy").to_arrow().to_pylist()
     return sorted(found, key=lambda row: int(row["id"]))
+
+
+def test_deletes_of_a_partition_of_nan_or_of_a_signed_zero(catalog: SqlCatalog) -> None:
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "p", DoubleType()))
+    table = catalog.create_table("n.t", schema, partition_spec=BY_P)
+
+    def entry(value: str, content: DataFileContent, sequence: int) -> ManifestEntry:
+        path = f"{content.name}-{value}"
+        given = {"file_path": path, "file_format": FileFormat.PARQUET, "record_count": 1}
+        file = DataFile.from_args(
+            content=content, partition=Record(float(value)), file_size_in_bytes=1, **given
+        )
+        file.spec_id = 0
+        return ManifestEntry.from_args(
+            status=ManifestEntryStatus.ADDED, snapshot_id=1, sequence_number=sequence, data_file=file
+        )
+
+    data = [entry(value, DataFileContent.DATA, 1) for value in ("nan", "0.0", "-0.0", "1.5")]
+    deletes = [entry(value, DataFileContent.EQUALITY_DELETES, 2) for value in ("nan", "-0.0")]
+    files, applied = match(table.metadata, data, deletes)
+    assert [[applied[n].data_file.file_path for n in file.deletes] for file in files] == [
+        ["EQUALITY_DELETES-nan"],
+        [],
+        ["EQUALITY_DELETES--0.0"],
+        [],
+    ]
 
 
 def test_a_table_with_deletes_and_a_history_is_copied_by_a_load(catalog: SqlCatalog, tmp_path: Path) -> None:

@@ -220,9 +220,9 @@ def _manifests_per_partition(inventory: Inventory, cache: ManifestCache) -> floa
 
 
 def _partition(entry: Any) -> tuple[Any, ...]:
-    record = entry.data_file.partition
-    values = tuple(record[place] for place in range(len(record))) if record is not None else ()
-    return (entry.data_file.spec_id, *values)
+    from ldp_core.tables.scan_plan import partition_key
+
+    return (entry.data_file.spec_id, *partition_key(entry.data_file.partition or ()))
 
 
 def _metadata_bytes(base: Base) -> int:

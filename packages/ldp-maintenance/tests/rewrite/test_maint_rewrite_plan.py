@@ -50,6 +50,12 @@ def test_maint_a_second_plan_is_empty(files: list[tuple[int, int, float, int, in
     assert plan(after, POLICY, TARGET) == []
 
 
+def test_maint_nan_is_one_partition_and_signed_zeros_are_two() -> None:
+    values = [float(value) for value in ("nan", "nan", "0.0", "0.0", "-0.0", "-0.0")]
+    groups = plan([Item(n, f"f{n}", 10, 1, 0, (v,), n) for n, v in enumerate(values)], POLICY, TARGET)
+    assert sorted(sorted(item.index for item in group.items) for group in groups) == [[0, 1], [2, 3], [4, 5]]
+
+
 @given(FILES)
 def test_maint_a_group_wins_something(files: list[tuple[int, int, float, int, int, bool]]) -> None:
     groups = plan(built(files), POLICY, TARGET)

@@ -179,7 +179,13 @@ def _parent(metadata: TableMetadata, change: Change) -> TableMetadata:
 
 def _main_at(metadata: TableMetadata, snapshot_id: int) -> TableMetadata:
     """The metadata as it would be with main at another snapshot."""
-    main = metadata.refs[MAIN].model_copy(update={"snapshot_id": snapshot_id})
+    from pyiceberg.table.refs import SnapshotRef
+
+    # A table that was written on a branch alone has no main.
+    main = metadata.refs.get(MAIN) or SnapshotRef.model_validate(
+        {"snapshot-id": snapshot_id, "type": "branch"}
+    )
+    main = main.model_copy(update={"snapshot_id": snapshot_id})
     changed = {"current_snapshot_id": snapshot_id, "refs": {**metadata.refs, MAIN: main}}
     return metadata.model_copy(update=changed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -158,7 +158,15 @@ def _scope(entry: ManifestEntry, specs: Mapping[int, Any]) -> tuple[Any, ...]:
 
 
 def _partition_scope(file: DataFile) -> tuple[Any, ...]:
-    return ("partition", file.spec_id, file.partition or Record())
+    return ("partition", file.spec_id, partition_key(file.partition or Record()))
+
+
+def partition_key(values: Record | Sequence[Any]) -> tuple[Any, ...]:
+    """Partition values to compare and to hash by: NaN is one partition, -0.0 and 0.0 are two."""
+    return tuple(
+        ("float", repr(value)) if isinstance(value, float) else value
+        for value in (values[place] for place in range(len(values)))
+    )
 
 
 def kind_of(file: DataFile) -> str:

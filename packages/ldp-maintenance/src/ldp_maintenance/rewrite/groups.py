@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ldp_core.tables.scan_plan import partition_key
+
 from ldp_maintenance.policy import Rewrite
 from ldp_maintenance.rewrite.candidates import Item, Reason, reasons
 
@@ -67,9 +69,10 @@ def plan(files: Sequence[Item], policy: Rewrite, target: int) -> list[Group]:
     for item in files:
         why = reasons(item, policy, target) if item.parquet else frozenset()
         if why:
-            parts.setdefault((item.spec_id, item.partition), []).append((item, why))
+            parts.setdefault((item.spec_id, partition_key(item.partition)), []).append((item, why))
     found = []
-    for (spec_id, partition), members in parts.items():
+    for (spec_id, _), members in parts.items():
+        partition = members[0][0].partition
         members.sort(key=lambda member: (member[0].sequence, member[0].index))
         for bin_ in _bins(members, max(MOST_BYTES, 4 * target), target):
             group = _group(bin_, spec_id, partition, policy, target)
