@@ -7,6 +7,7 @@ the table is read by pyiceberg (by DuckDB where there are equality deletes) and 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import shutil
 import tempfile
 import threading
@@ -283,5 +284,7 @@ class Histories(RuleBasedStateMachine):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=min(4, settings().max_examples), stateful_step_count=10, deadline=None
+    max_examples=int(os.environ.get("LDP_HISTORIES", min(4, settings().max_examples))),
+    stateful_step_count=int(os.environ.get("LDP_HISTORY_STEPS", "10")),
+    deadline=None,
 )
