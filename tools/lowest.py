@@ -25,6 +25,7 @@ INSTALL = [
     "packages/ldp-quality",
     "-e",
     "packages/ldp-orchestration",
+    "-e",
     "packages/ldp-maintenance",
     "-e",
     "packages/ldp-cli",
