@@ -91,7 +91,7 @@ def write_files(
     """
     place = f"{folder.rstrip('/')}/{uuid.uuid4().hex[:12]}"
     keys = key_columns(layout)
-    if fs.is_local(place) and not _has_fixed(layout.schema.as_struct()) and (keys or flag is None):
+    if fs.is_local(place) and not has_fixed(layout.schema.as_struct()) and (keys or flag is None):
         return _copy(con, sql, layout, place, [*keys, *([] if flag is None else [(flag, None)])])
     from ldp_core.tables.write_arrow import write_batches
 
@@ -227,14 +227,14 @@ def _partition(opened: Any, layout: Layout) -> Any:
     return partition_sql.record(layout.spec, layout.schema, row)
 
 
-def _has_fixed(kind: IcebergType) -> bool:
+def has_fixed(kind: IcebergType) -> bool:
     """Whether a type holds ``fixed[n]`` anywhere, which only Arrow can write as such."""
     from pyiceberg import types as ice
 
     if isinstance(kind, ice.StructType):
-        return any(_has_fixed(f.field_type) for f in kind.fields)
+        return any(has_fixed(f.field_type) for f in kind.fields)
     if isinstance(kind, ice.ListType):
-        return _has_fixed(kind.element_type)
+        return has_fixed(kind.element_type)
     if isinstance(kind, ice.MapType):
-        return _has_fixed(kind.key_type) or _has_fixed(kind.value_type)
+        return has_fixed(kind.key_type) or has_fixed(kind.value_type)
     return isinstance(kind, ice.FixedType)

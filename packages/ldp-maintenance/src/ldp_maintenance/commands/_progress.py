@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ldp_core._output import is_quiet
 
@@ -29,20 +30,10 @@ def reporting(*, wanted: bool | None, as_json: bool) -> Iterator[Report | None]:
     if not on_terminal:
         yield _lines()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from ldp_core._progress import bar as new_bar
 
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[numbers]}", markup=False),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-        refresh_per_second=8,
-    )
-    tasks: dict[str, TaskID] = {}
+    bar = new_bar()
+    tasks: dict[str, Any] = {}
 
     def report(operation: str, done: int, total: int, unit: str) -> None:
         if operation not in tasks:

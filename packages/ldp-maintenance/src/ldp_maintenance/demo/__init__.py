@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ldp_core.run.demo import Demo
+
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
@@ -44,19 +46,6 @@ class Answer:
     rows: list[tuple[Any, ...]]
     files: int
     ms: float
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A demo, as ``ldp.demos`` takes it.
-
-    Attributes:
-        about: What it shows, in a few words.
-        run: Takes a folder and a function that prints a line; returns what happened as JSON.
-    """
-
-    about: str
-    run: Callable[[Path, Say], dict[str, Any]]
 
 
 def run_demo(folder: Path, say: Say) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ldp_core import fs
 from ldp_core._duck import ident, text
 from ldp_core.tables.scan import Scan, ScanFile, scan_sql
-from ldp_core.tables.write import Layout, described, field_ids, write_files
+from ldp_core.tables.write import Layout, described, field_ids, has_fixed, write_files
 
 from ldp_maintenance.policy import Rewrite
 from ldp_maintenance.rewrite import zorder
@@ -227,7 +227,7 @@ def _written(
     query, schema = rows.named(sql)
     # The group is of one partition, so nothing has to be kept apart, and the order stays.
     layout = rows.layout(schema, PartitionSpec(spec_id=spec_id))
-    if not fs.is_local(folder) or _has_fixed(schema.as_struct()):
+    if not fs.is_local(folder) or has_fixed(schema.as_struct()):
         return list(write_files(con, query, layout, folder).files)
     place = f"{folder.rstrip('/')}/{uuid.uuid4().hex[:12]}"
     local = fs.local_path(place)
@@ -277,16 +277,3 @@ def _row_group(target: int, size: float, count: int) -> int:
 def _described(paths: Sequence[str], layout: Layout, prefix: str) -> Iterable[DataFile]:
     """In the order of the paths."""
     return described(list(paths), layout, prefix).files
-
-
-def _has_fixed(kind: Any) -> bool:
-    """Whether a type holds ``fixed[n]`` anywhere, which only Arrow can write as such."""
-    from pyiceberg import types as ice
-
-    if isinstance(kind, ice.StructType):
-        return any(_has_fixed(f.field_type) for f in kind.fields)
-    if isinstance(kind, ice.ListType):
-        return _has_fixed(kind.element_type)
-    if isinstance(kind, ice.MapType):
-        return _has_fixed(kind.key_type) or _has_fixed(kind.value_type)
-    return isinstance(kind, ice.FixedType)
