@@ -43,7 +43,7 @@ class Terminal:
             total_bytes: What the bytes told to the yielded function will come to, where known.
             total_rows: The same for rows; bytes win where both are known.
         """
-        bar = bar()
+        bar = new_bar()
         task = bar.add_task(what, total=total_bytes or total_rows, numbers="")
         by_bytes = bool(total_bytes) or not total_rows
 
@@ -77,7 +77,7 @@ def human_bytes(size: float) -> str:
     return f"{size:.1f} TB"
 
 
-def bar() -> RichProgress:
+def new_bar() -> RichProgress:
     """One transient line: what, bar, numbers, time left. ``NO_COLOR`` is rich's own to obey."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -30,7 +30,7 @@ def reporting(*, wanted: bool | None, as_json: bool) -> Iterator[Report | None]:
     if not on_terminal:
         yield _lines()
         return
-    from ldp_core._progress import bar as new_bar
+    from ldp_core._progress import new_bar
 
     bar = new_bar()
     tasks: dict[str, Any] = {}
