@@ -126,14 +126,15 @@ def retain(nodes: Iterable[Node], refs: Iterable[Ref], limits: Limits, keyed: Ke
     for ref in kept:
         stays(ref.snapshot, "refs")
         if not ref.branch:
-            referenced |= {node.id for node in _line(known, ref.snapshot)}
+            # A tag holds its snapshot alone: what led to it was rolled back, if no branch leads to it.
+            referenced.add(ref.snapshot)
             continue
-        cutoff = limits.now - (ref.max_age_ms or limits.max_age_ms)
+        cutoff = limits.now - _said(ref.max_age_ms, limits.max_age_ms)
         for place, node in enumerate(_line(known, ref.snapshot)):
             referenced.add(node.id)
             if node.at >= cutoff:
                 stays(node.id, "age")
-            if 0 < place < (ref.min_snapshots or limits.min_snapshots):
+            if 0 < place < _said(ref.min_snapshots, limits.min_snapshots):
                 stays(node.id, "branch_min_snapshots")
     for snapshot, node in known.items():
         if snapshot not in referenced and node.at >= limits.now - limits.max_age_ms:
@@ -158,6 +159,11 @@ def retain(nodes: Iterable[Node], refs: Iterable[Ref], limits: Limits, keyed: Ke
     )
 
 
+def _said(own: int | None, otherwise: int) -> int:
+    """What a ref says itself; what is not above 0 is not fit, and says nothing."""
+    return own if own is not None and own > 0 else otherwise
+
+
 def _line(known: Mapping[int, Node], head: int | None) -> list[Node]:
     """A snapshot and its ancestors, newest first, as far as they are known."""
     found: dict[int, Node] = {}
@@ -179,7 +185,9 @@ def _is_over(ref: Ref, known: Mapping[int, Node], line: list[Node], limits: Limi
     """Whether a ref is older than it may become. Our pins, fences and branches obey their own age only."""
     if ref.name == MAIN or ref.snapshot not in known:
         return False
-    limit = ref.max_ref_age_ms or (None if _OWN.fullmatch(ref.name) else limits.max_ref_age_ms)
+    limit = None if _OWN.fullmatch(ref.name) else limits.max_ref_age_ms
+    if ref.max_ref_age_ms is not None and ref.max_ref_age_ms > 0:
+        limit = ref.max_ref_age_ms
     if limit is None:
         return False
     at: int | None = known[ref.snapshot].at

@@ -46,7 +46,7 @@ def _naive(nodes: list[Node], refs: list[Ref], limits: Limits) -> tuple[set[int]
             continue
         kept.add(ref.snapshot)
         line = ancestors(ref.snapshot)
-        reachable |= {node.id for node in line}
+        reachable |= {node.id for node in (line if ref.branch else line[:1])}
         if ref.branch:
             kept |= {node.id for node in line[: ref.min_snapshots or limits.min_snapshots]}
             kept |= {node.id for node in line if NOW - node.at <= (ref.max_age_ms or limits.max_age_ms)}
@@ -77,6 +77,21 @@ def test_maint_retention_is_what_the_specification_says(
     assert set(found.dropped) == gone
     assert set(found.expired) == {node.id for node in nodes} - kept
     assert all(found.reasons.values())
+
+
+def test_maint_retention_a_tag_takes_no_age_from_what_was_rolled_back_before_it() -> None:
+    nodes = [Node(1, None, 80), Node(2, 1, 90), Node(3, 2, 95)]
+    refs = [Ref("main", 1), Ref("release", 3, False)]
+    assert retain(nodes, refs, Limits(NOW, 15)).reasons[2] == ("unreferenced_young",)
+    assert retain(nodes, refs, Limits(NOW, 8)).expired == (2,)
+
+
+def test_maint_retention_what_no_ref_can_say_is_not_said() -> None:
+    nodes = [Node(1, None, 80), Node(2, 1, 90), Node(3, 2, 95)]
+    for bad in (-1, 0):
+        refs = [Ref("main", 3, True, bad, bad), Ref("tag", 1, False, None, None, bad)]
+        found = retain(nodes, refs, Limits(NOW, 15, 3))
+        assert (found.expired, found.dropped) == ((), ())
 
 
 @given(_tables(), _LIMITS, st.data())
