@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 OPERATION: Final = "expire-snapshots"
 DAY_MS = 24 * 60 * 60 * 1000
+_FIRST_MS = -62_135_596_800_000
+"""The first moment of year 1, which is the first that dates can tell."""
+_LONGEST_MS = 2**63 - 1
 IN_PLACE = "ldp.in-place"
 """A table property: files outside the table's own folders were registered where they lay, and stay there."""
 _VERSIONS = "write.metadata.previous-versions-max"
@@ -325,7 +328,7 @@ def _not_in_place(files: list[File], metadata: TableMetadata) -> list[File]:
 
 
 def _days(value: float | None) -> int | None:
-    return None if value is None else int(value * DAY_MS)
+    return None if value is None else int(min(value * DAY_MS, _LONGEST_MS))
 
 
 def _property(metadata: TableMetadata, name: str, table: str) -> int | None:
@@ -351,7 +354,9 @@ def _outcome(
     deleted: Deleted | None = None,
 ) -> Outcome:
     retained, limits = plan.retained, plan.limits
-    cutoff = dt.datetime.fromtimestamp((limits.now - limits.max_age_ms) / 1000, dt.UTC)
+    # An age without end, such as the largest number there is, reaches back before all calendars.
+    since = max(limits.now - limits.max_age_ms, _FIRST_MS)
+    cutoff = dt.datetime.fromtimestamp(since / 1000, dt.UTC)
     kinds = Counter(file.kind for file in unreached.files)
     detail: dict[str, Any] = {
         "older_than": cutoff.isoformat(timespec="milliseconds").replace("+00:00", "Z"),

@@ -68,6 +68,14 @@ def test_maint_late_rows_of_an_aged_month_leave_one_month_file(tmp_path: Path) -
     assert rewrite_data_files(Target(table.catalog, ("db", "t"), policy), YES).status == "nothing"
 
 
+def test_maint_the_last_days_of_the_calendar_and_an_age_without_end(tmp_path: Path) -> None:
+    last = [dt.datetime(9999, 10, 31), dt.datetime(9999, 11, 30), dt.datetime(9999, 12, 31)]
+    table = by_day(tmp_path, dt.datetime(2024, 1, 1), *last)
+    assert evolve(table, evolution=(EvolutionRule(older_than_days=1e300),)).status == "nothing"
+    assert evolve(table).detail["rewritten_data_files"] == 1
+    assert evolve(table).status == "nothing"
+
+
 def test_maint_evolution_is_a_preview_unless_told(tmp_path: Path) -> None:
     table = by_day(tmp_path, dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2))
     before = table.metadata_location

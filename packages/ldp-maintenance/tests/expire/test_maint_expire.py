@@ -210,6 +210,16 @@ def test_maint_expire_refuses_a_negative_property(table: Table) -> None:
         _run(table, properties={"history.expire.max-snapshot-age-ms": "five"})
 
 
+@pytest.mark.parametrize("age", [str(2**63 - 1), 99_999_999, 1e300, 1.7e308])
+def test_maint_expire_an_age_without_end_keeps_everything(table: Table, age: Any) -> None:
+    builders.small_files(table, 2)
+    named = {"properties": {"history.expire.max-snapshot-age-ms": age}}
+    outcome = _run(table, **(named if isinstance(age, str) else {"max_snapshot_age_days": age}))
+    assert outcome.status == "nothing"
+    assert outcome.detail["older_than"] == "0001-01-01T00:00:00.000Z"
+    assert len(_ids(table)) == 2
+
+
 def test_maint_expire_zero_has_to_be_written_out(table: Table) -> None:
     builders.small_files(table, 2)
     with pytest.raises(UsageError, match="is 0"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,12 @@ from ldp_maintenance.policy import EvolutionRule
 from ldp_maintenance.rewrite.windows import UNITS, end, start, value_at
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
+
+_DAY = 24 * 60 * 60
 
 
 def problem(rules: Sequence[EvolutionRule]) -> str | None:
@@ -62,7 +65,7 @@ def coarser(
         rule = by_source[unit]
         coarse = value_at(rule.to, begin)
         over = end(rule.to, coarse)
-        if over is None or over + dt.timedelta(days=rule.older_than_days) > now:
+        if over is None or (now - over).total_seconds() < rule.older_than_days * _DAY:
             break
         unit, found = rule.to, (rule.to, coarse)
     return found
