@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TOKEN, CREDENTIAL = "LDP_CATALOG_TOKEN", "LDP_CATALOG_CREDENTIAL"
 """Variables that hold a token, or client id and secret (``id:secret``), of a catalog named by its address."""
+_UNNAMED = "name it under catalogs: in ldp.yaml, or in pyiceberg's configuration"
 _DELEGATION = "header.X-Iceberg-Access-Delegation"
 
 
@@ -38,13 +39,12 @@ def by_name(name: str, env: str | None = None) -> Catalog:
     except ConfigError as error:
         own = _of_pyiceberg(name) if error.file is None else None
         if own is None:
-            hint = error.hint or "name it under catalogs: in ldp.yaml, or in pyiceberg's configuration"
+            hint = error.hint if error.hint and error.hint.startswith("did you mean") else _UNNAMED
             raise ConfigError(error.message, file=error.file, line=error.line, hint=hint) from error
         return own
     values = find_catalog(name, Path.cwd(), env)
-    # A SQL catalog keeps its tables under its name.
-    named = values if "name" in values or values.get("type") == "local" else {**values, "name": name}
-    return open_catalog(Spec({"namespace": name, **named}, Path.cwd(), f"catalogs.{name}"))
+    found = open_catalog(Spec({"namespace": name, **values}, Path.cwd(), f"catalogs.{name}"))
+    return _known_by_its_name(found, f"add its name to catalogs.{name} in ldp.yaml")
 
 
 def _of_pyiceberg(name: str) -> Catalog | None:
@@ -58,9 +58,10 @@ def _of_pyiceberg(name: str) -> Catalog | None:
         if found is None:
             return None
         # Given along, because pyiceberg itself reads its configuration once, when it is imported.
-        return load_catalog(name, **{key: str(value) for key, value in found.items() if key != "name"})
+        made = load_catalog(name, **{key: str(value) for key, value in found.items() if key != "name"})
     except Exception as error:
         raise unreachable(name, error) from error
+    return _known_by_its_name(made, "pyiceberg's configuration has to call it by that name")
 
 
 def by_file(path: str, env: str | None = None) -> Catalog:
@@ -91,7 +92,8 @@ def by_file(path: str, env: str | None = None) -> Catalog:
             tuple(replace(p, file=document.name, line=document.line_of(p.key)) for p in problems)
         )
     values = normalise(CATALOG, document.data)
-    return open_catalog(Spec({"namespace": "default", **values}, Path(path).parent, "", path))
+    found = open_catalog(Spec({"namespace": "default", **values}, Path(path).parent, "", path))
+    return _known_by_its_name(found, f"add its name to {path}")
 
 
 def by_address(uri: str, warehouse: str | None = None, name: str | None = None) -> Catalog:
@@ -100,16 +102,20 @@ def by_address(uri: str, warehouse: str | None = None, name: str | None = None) 
     Args:
         uri: Its address, without a password.
         warehouse: Its warehouse.
-        name: Its name, under which a SQL catalog keeps its tables; ``default`` otherwise.
+        name: Its name, under which a SQL catalog keeps its tables; that of the only one in the database
+            otherwise.
 
     Raises:
-        ConfigError: The address holds a secret, or a SQL catalog has no warehouse.
+        ConfigError: The address holds a secret, a SQL catalog has no warehouse, or its database holds only
+            catalogs of other names.
         CatalogError: It does not answer.
     """
     from ldp_core.catalogs.access import open_catalog
 
     kind = "rest" if uri.lower().startswith(("http://", "https://")) else "sql"
-    values: dict[str, Any] = {"type": kind, "uri": uri, "name": name or "default", "namespace": "default"}
+    values: dict[str, Any] = {"type": kind, "uri": uri, "namespace": "default"}
+    if name is not None or kind == "rest":
+        values["name"] = name or "default"
     if warehouse is not None:
         values["warehouse"] = warehouse
     elif kind == "sql":
@@ -119,7 +125,45 @@ def by_address(uri: str, warehouse: str | None = None, name: str | None = None) 
             if os.environ.get(variable):
                 values[key] = variable
                 break
-    return open_catalog(Spec(values, Path.cwd()))
+    return _known_by_its_name(open_catalog(Spec(values, Path.cwd())), "say which: --catalog NAME")
+
+
+def _known_by_its_name(catalog: Catalog, hint: str) -> Catalog:
+    """A SQL database keeps the tables of several catalogs: one of a name that it does not know is empty.
+
+    Raises:
+        ConfigError: The database holds catalogs, and none of that name.
+    """
+    names = _names(catalog)
+    if names and catalog.name not in names:
+        raise ConfigError(
+            f"the database holds no catalog {catalog.name!r}; known: {', '.join(names)}", hint=hint
+        )
+    return catalog
+
+
+def _names(catalog: Catalog) -> list[str]:
+    """The names of the catalogs in a SQL database."""
+    from ldp_core.catalogs.tables import unreachable
+
+    if getattr(catalog, "engine", None) is None:
+        return []
+    from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables, SqlCatalog
+    from sqlalchemy import select
+    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.orm import Session
+
+    if not isinstance(catalog, SqlCatalog):
+        return []
+    try:
+        with Session(catalog.engine) as session:
+            kept = [
+                session.scalars(select(rows.catalog_name).distinct())
+                for rows in (IcebergTables, IcebergNamespaceProperties)
+            ]
+            return sorted({str(name) for names in kept for name in names})
+    except SQLAlchemyError as error:
+        raise unreachable(catalog.name, error) from error
 
 
 def open_rest(

@@ -94,6 +94,34 @@ def test_by_address(lake: Path) -> None:
         find(Address("db.one", uri=spec["uri"]))
 
 
+def test_the_only_catalog_of_a_database_is_meant_and_several_are_told(lake: Path) -> None:
+    spec = _spec(lake)
+    place = {"uri": spec["uri"], "warehouse": spec["warehouse"]}
+    assert find(Address("db.one", **place)).catalog.name == "lake"
+    named = {name: value for name, value in spec.items() if name != "name"}
+    (lake / "ldp.yaml").write_text(json.dumps({"catalogs": {"pond": {**named, "namespace": "db"}}}))
+    assert find(Address("db.one", catalog="pond")).catalog.name == "lake"
+    (lake / "plain.json").write_text(json.dumps(named))
+    addresses = [
+        Address("db.one", **place),
+        Address(every=True, **place),
+        Address("db.one", catalog="nolake", **place),
+        Address("db.one", catalog="pond"),
+        Address("db.one", catalog="plain.json"),
+    ]
+    builders.table(builders.catalog(lake, "sea"), "one")
+    for address in addresses:
+        with pytest.raises(ConfigError, match="known: lake, sea"):
+            find(address)
+    assert find(Address("db.one", catalog="sea", **place)).catalog.name == "sea"
+
+
+def test_a_catalog_of_which_nobody_knows_the_name_says_where_names_stand(lake: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find(Address("db.one", catalog="nolake"))
+    assert "pyiceberg's configuration" in str(caught.value)
+
+
 def test_a_secret_in_an_address_is_refused(lake: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         find(Address("db.one", uri="postgresql://me:hunter2@host/db", warehouse="w"))
