@@ -144,14 +144,20 @@ def check_allowed(base: Base, operation: str) -> None:
     """
     if not collected(base):
         raise Refused(
-            f"{operation} on {'.'.join(base.identifier)}: gc.enabled is false: others may use its files",
+            f"{operation} on {'.'.join(base.identifier)}: gc.enabled is {_collects(base) or 'empty'}: "
+            "others may use its files",
             hint="set gc.enabled to true once nothing else uses its files",
         )
 
 
 def collected(base: Base) -> bool:
     """Whether files of a table may be deleted: its property ``gc.enabled``, true by default."""
-    return str(base.metadata.properties.get("gc.enabled", "true")).strip().lower() != "false"
+    return _collects(base) == "true"
+
+
+def _collects(base: Base) -> str:
+    # As Iceberg reads it: what is not true is false, such as no and 0.
+    return str(base.metadata.properties.get("gc.enabled", "true")).strip().lower()
 
 
 def limits_of(target: Target, metadata: TableMetadata, doing: Doing) -> Limits:
@@ -161,24 +167,28 @@ def limits_of(target: Target, metadata: TableMetadata, doing: Doing) -> Limits:
         UsageError: One is negative, or zero without being written out, or no number.
     """
     wanted = target.policy.expire
-    age = _days(wanted.max_snapshot_age_days)
-    count = wanted.min_snapshots_to_keep
-    ref_age = _days(wanted.max_ref_age_days)
     table = target.name
+    age, ages = _days(wanted.max_snapshot_age_days), "expire.max_snapshot_age_days"
+    count, counts = wanted.min_snapshots_to_keep, "expire.min_snapshots_to_keep"
+    ref_age, ref_ages = _days(wanted.max_ref_age_days), "expire.max_ref_age_days"
     if age is None:
-        age = _property(metadata, "history.expire.max-snapshot-age-ms", table)
+        age, ages = _property(metadata, "history.expire.max-snapshot-age-ms", table), ""
     if count is None:
-        count = _property(metadata, "history.expire.min-snapshots-to-keep", table)
+        count, counts = _property(metadata, "history.expire.min-snapshots-to-keep", table), ""
     if ref_age is None:
-        ref_age = _property(metadata, "history.expire.max-ref-age-ms", table)
-    for value, what in (
-        (age, "the age of snapshots"),
-        (count, "the number of snapshots to keep"),
-        (ref_age, "the age of branches and tags"),
-        (wanted.keep_last, "the number of newest snapshots to keep"),
-        (wanted.keep_metadata_versions, "the number of metadata files to keep"),
+        ref_age, ref_ages = _property(metadata, "history.expire.max-ref-age-ms", table), ""
+    for value, what, place in (
+        (age, "the age of snapshots", ages),
+        (count, "the number of snapshots to keep", counts),
+        (ref_age, "the age of branches and tags", ref_ages),
+        (wanted.keep_last, "the number of newest snapshots to keep", "expire.keep_last"),
+        (
+            wanted.keep_metadata_versions,
+            "the number of metadata files to keep",
+            "expire.keep_metadata_versions",
+        ),
     ):
-        check_amount(value, what, doing)
+        check_amount(value, what, target, place, doing)
     now = int(doing.clock().timestamp() * 1000)
     return Limits(
         now,
@@ -189,15 +199,24 @@ def limits_of(target: Target, metadata: TableMetadata, doing: Doing) -> Limits:
     )
 
 
-def check_amount(value: float | None, what: str, doing: Doing) -> None:
+def check_amount(value: float | None, what: str, target: Target, place: str, doing: Doing) -> None:
     """Refuse negative amounts, and zero where nobody wrote it out.
+
+    Args:
+        value: The amount.
+        what: It, in words.
+        target: Whose policy it is of.
+        place: Where it stands in the policy; empty where it is a property of the table.
+        doing: How the operation runs.
 
     Raises:
         UsageError: It is one of those.
     """
     if value is not None and value < 0:
         raise UsageError(f"{what} is negative: {value:g}", hint="ages and counts are 0 or more")
-    if value == 0 and not doing.written_out:
+    # A zero on the command line is for what it says, and allows no other one that stands in a file.
+    origin = target.policy.origins.get(place, "command line") if place else "properties"
+    if value == 0 and not (doing.written_out and origin == "command line"):
         raise UsageError(
             f"{what} is 0: that would take everything that is not in use at this moment",
             hint="write the 0 out on the command line if that is meant",

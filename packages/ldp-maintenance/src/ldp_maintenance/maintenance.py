@@ -347,7 +347,7 @@ def _skipped(
     if operation in _DELETES and any(one.code == CommitUnknown.code for one in so_far.outcomes):
         return "nobody knows whether a commit before it took effect; run it again"
     if operation in _DELETES and not named and not collected(target.base()):
-        return "the table's property gc.enabled is false"
+        return "the table's property gc.enabled is not true"
     if how.branch not in (None, "main") and not named and operation not in _OF_BRANCHES:
         return f"it works on main, and the branch is {how.branch}"
     if how.budget_seconds is not None and how.budget_seconds <= 0:

@@ -10,6 +10,7 @@ import pytest
 from ldp_core.errors import LDPError, UsageError
 from ldp_core.fs import local_path
 from ldp_maintenance import testing
+from ldp_maintenance.config.resolve import resolve
 from ldp_maintenance.errors import Refused
 from ldp_maintenance.expire import expire_snapshots
 from ldp_maintenance.model import Doing, Target
@@ -176,7 +177,7 @@ def test_maint_expire_a_ref_of_an_own_age_goes_and_its_snapshot_with_it(table: T
     assert first not in _ids(table)
 
 
-@pytest.mark.parametrize("sign", ["false", "False", " FALSE "])
+@pytest.mark.parametrize("sign", ["false", "False", " FALSE ", "no", "0", ""])
 def test_maint_expire_refuses_where_garbage_collection_is_off(table: Table, sign: str) -> None:
     builders.small_files(table, 2)
     with pytest.raises(Refused, match=r"gc\.enabled"):
@@ -227,6 +228,21 @@ def test_maint_expire_zero_has_to_be_written_out(table: Table) -> None:
     assert len(_ids(table)) == 2
     _run(table, days=0.001, max_snapshot_age_days=0, written_out=True)
     assert len(_ids(table)) == 1
+
+
+def test_maint_expire_a_zero_that_was_written_out_allows_no_other_one(table: Table) -> None:
+    builders.small_files(table, 2)
+    with pytest.raises(UsageError, match="the age of snapshots is 0"):
+        _run(
+            table,
+            min_snapshots_to_keep=0,
+            written_out=True,
+            properties={"history.expire.max-snapshot-age-ms": "0"},
+        )
+    policy = resolve(properties=table.properties, command_line={"expire.keep_metadata_versions": 0})
+    with pytest.raises(UsageError, match="the age of snapshots is 0"):
+        expire_snapshots(Target(table.catalog, ("db", "t"), policy), Doing(commit=True, written_out=True))
+    assert len(_ids(table)) == 2
 
 
 def test_maint_expire_statistics_of_expired_snapshots_go_with_their_files(table: Table) -> None:

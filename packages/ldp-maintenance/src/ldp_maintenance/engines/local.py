@@ -9,7 +9,7 @@ from ldp_maintenance.engines.protocol import Capability
 from ldp_maintenance.model import Doing, Operation, Outcome, Run, Target
 
 _NEWER = "format version 3 and later: pyiceberg does not write their metadata"
-_UNCOLLECTED = "tables whose property gc.enabled is false"
+_UNCOLLECTED = "tables whose property gc.enabled is not true"
 
 
 class Local:

@@ -69,7 +69,7 @@ def remove_orphans(target: Target, doing: Doing) -> Outcome:
         return Outcome(OPERATION, "skipped", "the policy turns it off")
     first = target.base()
     check_allowed(first, OPERATION)
-    check_amount(policy.older_than_days, "the age of orphans", doing)
+    check_amount(policy.older_than_days, "the age of orphans", target, "orphans.older_than_days", doing)
     refuse_unlistable(first)
     places = Places()
     folders = outermost(roots(first.metadata), places)
