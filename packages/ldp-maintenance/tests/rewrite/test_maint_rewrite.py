@@ -145,6 +145,20 @@ def test_maint_an_output_spec_partitions_anew(tmp_path: Path) -> None:
         run(table, output_spec=9)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_maint_partitions_that_meet_in_another_spec_are_put_together_at_once(
+    tmp_path: Path, jobs: int
+) -> None:
+    table = builders.table(builders.catalog(tmp_path), partition="identity")
+    for city in ("a", "b", "c"):
+        builders.small_files(table, 2, city=city)
+    builders.evolve_spec(table, "month")
+    builders.small_files(table, 1, first=900)
+    assert run(table, Doing(commit=True, jobs=jobs), output_spec=1).status == "done"
+    assert [file.spec_id for file in looks.live_files(table).values()] == [1]
+    assert run(table, output_spec=1).status == "nothing"
+
+
 def test_maint_the_newest_partition_and_a_closed_one_are_left_alone(tmp_path: Path) -> None:
     table = builders.table(builders.catalog(tmp_path), partition="day")
     for number in range(4):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from ldp_core.fs import local_path
 from ldp_maintenance.model import Doing, Target
 from ldp_maintenance.policy import Policy, Rewrite
@@ -97,6 +98,14 @@ def test_maint_every_type_that_a_copy_can_write_survives(tmp_path: Path) -> None
     (file,) = looks.live_files(table).values()
     assert file.value_counts
     assert file.lower_bounds
+
+
+@pytest.mark.parametrize("kind", [FixedType(2), BinaryType()])
+def test_maint_required_fields_of_structs_that_are_null_survive(tmp_path: Path, kind: Any) -> None:
+    inner = StructType(NestedField(53, "a", kind, required=True))
+    outer = StructType(NestedField(54, "n", inner), NestedField(55, "k", LongType(), required=True))
+    held = [None, {"n": None, "k": 1}, {"n": {"a": b"xy"}, "k": 2}]
+    rewrite(of(tmp_path, {"s": (outer, held)}))
 
 
 def test_maint_columns_that_differ_in_case_only_survive(tmp_path: Path) -> None:

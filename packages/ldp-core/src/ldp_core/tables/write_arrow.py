@@ -175,9 +175,8 @@ def _numbered(kind: IcebergType) -> pa.DataType:
     from pyiceberg import types as ice
 
     if isinstance(kind, ice.StructType):
-        return pa.struct(
-            [_with_id(f.name, _numbered(f.field_type), f.optional, f.field_id) for f in kind.fields]
-        )
+        # Below a NULL struct a required field has no value, and Arrow would refuse it.
+        return pa.struct([_with_id(f.name, _numbered(f.field_type), True, f.field_id) for f in kind.fields])
     if isinstance(kind, ice.ListType):
         element = _numbered(kind.element_type)
         return pa.list_(_with_id("element", element, not kind.element_required, kind.element_id))

@@ -125,9 +125,27 @@ def _run(job: Job) -> Outcome:
         return Outcome(OPERATION, "nothing", detail=detail(Done(), work), lines=lines)
     if not job.doing.commit:
         return Outcome(OPERATION, "preview", detail=preview(work), lines=(*preview_lines(work), *lines))
+    begun = job.doing.clock()
     done = carry_out(job, work.groups)
     done.left += work.left_budget
+    if job.policy.output_spec is not None and done.groups and not done.left:
+        _put_together(job, done, (job.doing.clock() - begun).total_seconds())
     return finished(job, done, work, lines)
+
+
+def _put_together(job: Job, done: Done, seconds: float) -> None:
+    """Rewrite what groups of several partitions left in the same partition of another spec."""
+    doing = job.doing
+    if doing.budget_seconds is not None:
+        doing = replace(doing, budget_seconds=max(doing.budget_seconds - seconds, 0))
+    if doing.budget_bytes is not None:
+        doing = replace(doing, budget_bytes=max(doing.budget_bytes - done.rewritten_bytes, 0))
+    again = opened(job.target, doing, job.operation)
+    if again is None:
+        return
+    work = planned(again)
+    done.left += work.left_budget
+    done.add(carry_out(again, work.groups))
 
 
 def preview(work: Planned) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commit.change import Base, Change, Published
@@ -55,6 +55,11 @@ class Done:
     no_gain: list[Group] = field(default_factory=list)
     left: list[Group] = field(default_factory=list)
     snapshots: list[int] = field(default_factory=list)
+
+    def add(self, more: Done) -> None:
+        """Take over what came of other groups."""
+        for item in fields(self):
+            setattr(self, item.name, getattr(self, item.name) + getattr(more, item.name))
 
 
 @dataclass(frozen=True)
