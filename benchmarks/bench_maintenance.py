@@ -17,8 +17,9 @@ COPY = """
 import duckdb, pathlib, sys
 files = sorted(str(p) for p in pathlib.Path(sys.argv[1]).rglob('*.parquet'))
 con = duckdb.connect(config={'memory_limit': '400MB', 'temp_directory': sys.argv[2] + '/tmp'})
-con.execute('COPY (FROM read_parquet($1)) TO ' + repr(sys.argv[2] + '/out') +
-            " (FORMAT parquet, COMPRESSION zstd, FILE_SIZE_BYTES '128MB')", [files])
+# Into one file, for with FILE_SIZE_BYTES the threads mix the order.
+con.execute('COPY (FROM read_parquet($1)) TO ' + repr(sys.argv[2] + '/out.parquet') +
+            " (FORMAT parquet, COMPRESSION zstd)", [files])
 """
 OTHERS = {
     "rewrite-data-files": (
