@@ -127,7 +127,7 @@ def expire_snapshots(target: Target, doing: Doing) -> Outcome:
         unreached, kept_metadata = Unreached(), set()
     files = [file for file in unreached.files if file.path not in kept_metadata]
     files = _not_in_place(files, before.metadata)
-    doomed = [Doomed(file.path, f"{_word(file)} of an expired snapshot", file.bytes) for file in files]
+    doomed = [Doomed(file.path, _why(file), file.bytes) for file in files]
     deleted = delete_files(before.io, doomed, doing, table=target.name, operation=OPERATION)
     plan = replace(plan, reanchor=bool(made))
     done = _outcome(
@@ -360,8 +360,11 @@ def _property(metadata: TableMetadata, name: str, table: str) -> int | None:
         raise UsageError(f"property {name} of {table} is not a whole number: {value!r}") from None
 
 
-def _word(file: File) -> str:
-    return {"data": "data file", "delete": "delete file"}.get(file.kind, file.kind.replace("_", " "))
+def _why(file: File) -> str:
+    if file.kind == "metadata":
+        return "an older metadata file"
+    word = {"data": "data file", "delete": "delete file"}.get(file.kind, file.kind.replace("_", " "))
+    return f"{word} of an expired snapshot"
 
 
 def _outcome(
@@ -399,6 +402,22 @@ def _outcome(
     return Outcome(OPERATION, status, reason, detail=detail, lines=_lines(plan, metadata, detail, deleted))
 
 
+def _files(plan: Plan, detail: dict[str, Any], deleted: Deleted | None) -> list[str]:
+    """What is freed, in words."""
+    from ldp_core._progress import human_bytes
+
+    lines = []
+    kinds = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in detail["files"].items())
+    if deleted is not None and (deleted.files or kinds):
+        lines.append(f"  deleted {deleted.files} files, {human_bytes(deleted.bytes)}: {kinds}")
+    elif deleted is None and kinds:
+        lines.append(f"  would delete {sum(detail['files'].values())} files: {kinds}")
+    if plan.versions is not None:
+        verb = "keeps" if deleted is not None else "would keep"
+        lines.append(f"  {verb} {plan.versions} older metadata files")
+    return lines
+
+
 def _lines(
     plan: Plan, metadata: TableMetadata, detail: dict[str, Any], deleted: Deleted | None
 ) -> tuple[str, ...]:
@@ -414,6 +433,7 @@ def _lines(
     kept = [f"{reason} {len(found)}" for reason, found in retained.by_reason().items() if found]
     if kept:
         lines.append(f"  kept by: {', '.join(kept)}")
+    lines += _files(plan, detail, deleted)
     if retained.dropped:
         lines.append(f"  {'dropped' if deleted is not None else 'would drop'}: {', '.join(retained.dropped)}")
     if plan.held:

@@ -230,6 +230,20 @@ def test_maint_expire_zero_has_to_be_written_out(table: Table) -> None:
     assert len(_ids(table)) == 1
 
 
+def test_maint_expire_tells_a_person_which_files_go(table: Table) -> None:
+    builders.small_files(table, 3)
+    table.delete("id >= 0")
+    preview, done = (
+        _run(table, max_snapshot_age_days=1, keep_metadata_versions=1, commit=commit)
+        for commit in (False, True)
+    )
+    assert any("would delete 9 files: data 3, manifest 3, manifest list 3" in line for line in preview.lines)
+    assert any("would keep 1 older metadata files" in line for line in preview.lines)
+    metadata = done.detail["files"]["metadata"]
+    assert done.detail["deleted_files"] == 9 + metadata
+    assert any(f"deleted {9 + metadata} files" in line for line in done.lines)
+
+
 def test_maint_expire_a_zero_that_was_written_out_allows_no_other_one(table: Table) -> None:
     builders.small_files(table, 2)
     with pytest.raises(UsageError, match="the age of snapshots is 0"):
