@@ -12,7 +12,7 @@ import click
 from ldp_core._output import cell, print_json
 from ldp_core._signals import remember
 from ldp_core._trouble import REMEDIES, file_error, trouble, words
-from ldp_core.errors import Interrupted, LDPError, UsageError
+from ldp_core.errors import ConfigError, Interrupted, LDPError, UsageError
 
 from ldp_cli.root import root
 
@@ -85,6 +85,8 @@ def _as_ldp_error(error: Exception) -> LDPError:
         return LDPError(error.format_message())
     if isinstance(error, OSError) and error.errno in REMEDIES:
         return file_error(error.errno, str(error.filename or ""))
+    if type(error).__module__.startswith("strictyaml."):
+        return _of_pyiceberg(error)
     of_engine = type(error).__module__ == "_duckdb"
     if of_engine and (found := trouble(error)) is not None:
         return found
@@ -92,6 +94,17 @@ def _as_ldp_error(error: Exception) -> LDPError:
     name = type(error).__name__
     text = f"{name}: {first}" if first else name
     return LDPError(text, hint=TRACEBACK, retriable=isinstance(error, OSError))
+
+
+def _of_pyiceberg(error: Exception) -> LDPError:
+    """pyiceberg reads its own file as soon as it is imported, whatever the command is about."""
+    mark = getattr(error, "problem_mark", None)
+    return ConfigError(
+        f"not the YAML that pyiceberg reads: {getattr(error, 'problem', None) or type(error).__name__}",
+        file=".pyiceberg.yaml",
+        line=None if mark is None else mark.line + 1,
+        hint="mend it, in this folder or in your home; pyiceberg takes neither {...} nor [...] there",
+    )
 
 
 def _report(error: LDPError, cause: Exception, args: list[str]) -> int:

@@ -122,6 +122,16 @@ def test_exit_table(fake: Any, ldp: Callable[..., Any], kind: str, code: int, er
     assert ldp("fail", kind) == (code, "", err)
 
 
+def test_a_file_of_pyiceberg_that_it_cannot_read_is_named() -> None:
+    import strictyaml
+    from ldp_cli import shell
+
+    with pytest.raises(strictyaml.YAMLError) as caught:
+        strictyaml.load("catalog:\n  lake: {type: sql}\n")
+    found = shell._as_ldp_error(caught.value)
+    assert str(found).startswith(".pyiceberg.yaml:2: not the YAML that pyiceberg reads: ")
+
+
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
