@@ -213,3 +213,20 @@ def test_maint_bits_are_interleaved(ranks: list[int]) -> None:
         code |= zorder.spread(rank, len(ranks)) << place
     for place, rank in enumerate(ranks):
         assert sum(((code >> (bit * len(ranks) + place)) & 1) << bit for bit in range(10)) == rank
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_maint_files_moved_to_another_spec_are_sorted_before_they_say_so(tmp_path: Path, own: bool) -> None:
+    table = builders.table(builders.catalog(tmp_path), sorted_by=None if own else "id")
+    ids = random.Random(3).sample(range(100_000), 30_000)
+    builders.append(table, ids)
+    builders.evolve_spec(table, "bucket")
+    ordering = Ordering(mode="sort", sort=(SortKey("id"),)) if own else None
+    assert rewrite(table, ordering, output_spec=1).status == "done"
+    files = looks.live_files(table)
+    assert len(files) == 4
+    assert {file.sort_order_id for file in files.values()} == {None if own else 1}
+    for path in files:
+        held = pq.read_table(local_path(path)).column("id").to_pylist()
+        assert held == sorted(held)
+    assert rewrite(table, ordering, output_spec=1).status == "nothing"

@@ -101,16 +101,17 @@ def write_group(job: Job, group: Group, folder: str) -> list[DataFile]:
     with _connection(job) as con:
         sql = rows.of(con, scan)
         read = proof.summed(con, sql, rows.columns)
-        arranged = copy.arranged(con, rows, sql, job.order)
         live = sum(item.live_bytes for item in group.items)
         files: list[DataFile] = []
         if read.rows and group.output_spec != group.spec_id:
             spec = metadata.specs()[group.output_spec]
-            made = copy.repartitioned(con, rows, arranged, spec, folder)
-            files = [copy.noted(f, spec.spec_id, f.partition, job.order.sort_order_id) for f in made]
+            made = copy.repartitioned(con, rows, sql, spec, folder)
+            # Rows are parted and not sorted: the files say nothing of an order, and are sorted afterwards.
+            files = [copy.noted(f, spec.spec_id, f.partition, None) for f in made]
         elif read.rows:
             spec = metadata.specs()[group.spec_id]
             partition = Record(*group.partition)
+            arranged = copy.arranged(con, rows, sql, job.order)
             made = copy.write(con, rows, arranged, spec, folder, (live, read.rows))
             files = [copy.noted(f, spec.spec_id, partition, job.order.sort_order_id) for f in made]
         written = proof.summed(con, rows.of(con, copy.scan_of(rows, files)), rows.columns)

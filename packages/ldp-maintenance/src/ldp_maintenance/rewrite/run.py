@@ -134,7 +134,7 @@ def _run(job: Job) -> Outcome:
 
 
 def _put_together(job: Job, done: Done, seconds: float) -> None:
-    """Rewrite what groups of several partitions left in the same partition of another spec."""
+    """Put together and sort what moving to another partition spec left in each of its partitions."""
     doing = job.doing
     if doing.budget_seconds is not None:
         doing = replace(doing, budget_seconds=max(doing.budget_seconds - seconds, 0))

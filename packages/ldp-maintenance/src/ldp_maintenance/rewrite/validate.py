@@ -26,12 +26,14 @@ class Planned:
         deletes: The delete files that were applied when they were read.
         moved: Whether what comes of them has another partition spec: deletes do not follow it there.
         added: What comes of them.
+        ordered: Whether that is in the order that is wanted.
     """
 
     paths: frozenset[str]
     deletes: frozenset[str]
     moved: bool
     added: tuple[DataFile, ...]
+    ordered: bool = True
 
 
 def lost(plan: Planned, now: Inventory, io: FileIO) -> str | None:

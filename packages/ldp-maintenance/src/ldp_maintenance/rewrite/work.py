@@ -201,7 +201,8 @@ def _planned(job: Job, result: _Result) -> Planned:
     group, inventory = result.group, job.inventory
     deletes = {inventory.applied[number].data_file.file_path for number in deletes_of(inventory, group)}
     moved = any(item.spec_id != group.output_spec for item in group.items)
-    return Planned(frozenset(i.path for i in group.items), frozenset(deletes), moved, result.files)
+    ordered = group.output_spec == group.spec_id
+    return Planned(frozenset(i.path for i in group.items), frozenset(deletes), moved, result.files, ordered)
 
 
 def _change(job: Job, fresh: Base, now: Inventory, kept: Sequence[Planned], snapshot_id: int) -> Change:
@@ -209,7 +210,8 @@ def _change(job: Job, fresh: Base, now: Inventory, kept: Sequence[Planned], snap
     removed = [entry.data_file for entry in now.data if entry.data_file.file_path in paths]
     removed += superfluous(now, paths, {path for plan in kept for path in plan.deletes})
     properties = {}
-    if job.order.kind in ("sort", "zorder") and job.order.sort_order_id is None:
+    own = job.order.kind in ("sort", "zorder") and job.order.sort_order_id is None
+    if own and all(plan.ordered for plan in kept):
         live = {entry.snapshot_id for entry in now.data if entry.snapshot_id is not None}
         properties = noted(fresh.metadata.properties, job.order, snapshot_id, live)
     assert job.inventory.snapshot is not None
