@@ -282,11 +282,11 @@ class Maintenance:
         """One operation: its outcome, whatever becomes of it."""
         from ldp_maintenance.engines import operation_on
 
-        why = _skipped(target, operation, how, so_far, named=named)
-        if why is not None:
-            return Outcome(operation, "skipped", why)
         lines: tuple[str, ...] = ()
         try:
+            why = _skipped(target, operation, how, so_far, named=named)
+            if why is not None:
+                return Outcome(operation, "skipped", why)
             if operation == "remove-orphans":
                 target, lines = self._with_neighbours(target)
             outcome = operation_on(self.engine, operation, commit=how.commit)(target, how)

@@ -129,6 +129,21 @@ def test_a_failure_does_not_stop_the_others(target: Target, monkeypatch: pytest.
     assert any("rewrite-data-files did not work" in line for line in expire.lines)
 
 
+def test_a_table_that_is_dropped_meanwhile_does_not_lose_what_was_done(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dropped(name: str) -> Exception:
+        target.catalog.drop_table(target.identifier)
+        return LDPError("it was dropped")
+
+    _break(monkeypatch, "rewrite-manifests", error=dropped)
+    found = Maintenance(target).run(commit=True)
+    statuses = _statuses(found)
+    assert statuses["rewrite-data-files"] == "done"
+    assert statuses["expire-snapshots"] == statuses["remove-orphans"] == "refused"
+    assert "does not exist" in str(found.errors[-1].reason)
+
+
 def test_nothing_is_deleted_once_nobody_knows(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     _break(monkeypatch, "rewrite-manifests", error=lambda name: CommitUnknown("nobody knows"))
     statuses = _statuses(Maintenance(target).run(commit=True))

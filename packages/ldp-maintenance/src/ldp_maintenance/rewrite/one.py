@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
 
 MEMORY_LIMIT = "256MB"
+ORDER_MEMORY_LIMIT = "400MB"
 """Of the engine, where nothing else is said; the process takes about 150 MB besides."""
 
 
@@ -127,7 +128,7 @@ def deletes_of(inventory: Inventory, group: Group) -> list[int]:
 @contextmanager
 def _connection(job: Job) -> Iterator[DuckDBPyConnection]:
     """An engine of the group's own, with its share of the memory and of the processors."""
-    with private(memory_limit=memory_share(job.doing)) as con:
+    with private(memory_limit=memory_share(job)) as con:
         if job.doing.jobs > 1:
             threads = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
             con.execute(f"SET threads={max(int(threads) // job.doing.jobs, 1)}")
@@ -136,15 +137,15 @@ def _connection(job: Job) -> Iterator[DuckDBPyConnection]:
         yield con
 
 
-def memory_share(doing: Doing) -> str:
+def memory_share(job: Job) -> str:
     """The memory of one of several engines that work at the same time.
 
     Raises:
         UsageError: The limit is no size.
     """
-    return _share(
-        doing.memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or MEMORY_LIMIT, max(doing.jobs, 1)
-    )
+    usual = MEMORY_LIMIT if job.order.kind == "none" else ORDER_MEMORY_LIMIT
+    limit = job.doing.memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or usual
+    return _share(limit, max(job.doing.jobs, 1))
 
 
 @cache

@@ -80,7 +80,7 @@ def carry_out(job: Job, groups: Sequence[Group]) -> Done:
 
     done = Done()
     present(job, groups)
-    memory_share(job.doing)
+    memory_share(job)
     sweep(job.target.base())
     begun = job.doing.clock()
     total = sum(group.bytes for group in groups)
