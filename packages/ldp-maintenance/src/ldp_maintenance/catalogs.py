@@ -49,8 +49,10 @@ def by_name(name: str, env: str | None = None) -> Catalog:
 
 def _of_pyiceberg(name: str) -> Catalog | None:
     """The catalog of that name in ``.pyiceberg.yaml`` or ``PYICEBERG_CATALOG__<NAME>__...``."""
+    from ldp_core.catalogs.sqlite import closed_with
     from ldp_core.catalogs.tables import unreachable
     from pyiceberg.catalog import load_catalog
+    from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.utils.config import Config
 
     try:
@@ -61,6 +63,8 @@ def _of_pyiceberg(name: str) -> Catalog | None:
         made = load_catalog(name, **{key: str(value) for key, value in found.items() if key != "name"})
     except Exception as error:
         raise unreachable(name, error) from error
+    if isinstance(made, SqlCatalog):
+        closed_with(made)
     return _known_by_its_name(made, "pyiceberg's configuration has to call it by that name")
 
 

@@ -111,9 +111,9 @@ class _Place:
     """A catalog in a folder, with a fresh table of three rows for each probe."""
 
     def __init__(self, folder: Path) -> None:
-        from pyiceberg.catalog.sql import SqlCatalog
+        from ldp_core.catalogs.sqlite import ClosingCatalog
 
-        self.catalog: Catalog = SqlCatalog(
+        self.catalog: Catalog = ClosingCatalog(
             "probe", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}"
         )
         self.catalog.create_namespace(NAME[0])

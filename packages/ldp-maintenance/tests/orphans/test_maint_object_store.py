@@ -9,16 +9,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_maintenance.expire import expire_snapshots
 from ldp_maintenance.model import Doing, Target
 from ldp_maintenance.orphans.run import remove_orphans
-from pyiceberg.catalog.sql import SqlCatalog
 
 pytestmark = pytest.mark.service
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[SqlCatalog]:
+def catalog(tmp_path: Path) -> Iterator[ClosingCatalog]:
     import boto3
     from moto.server import ThreadedMotoServer
 
@@ -34,13 +34,13 @@ def catalog(tmp_path: Path) -> Iterator[SqlCatalog]:
         "s3.secret-access-key": "b",
         "s3.region": "us-east-1",
     }
-    made = SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse="s3a://lake/wh", **reach)
+    made = ClosingCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse="s3a://lake/wh", **reach)
     made.create_namespace("db")
     yield made
     server.stop()
 
 
-def test_maint_object_store_expiry_and_orphans(catalog: SqlCatalog) -> None:
+def test_maint_object_store_expiry_and_orphans(catalog: ClosingCatalog) -> None:
     rows = pa.table({"id": [1, 2, 3]})
     table = catalog.create_table(
         ("db", "t"), rows.schema, properties={"write.data.path": "s3://lake/wh/db/t/data"}

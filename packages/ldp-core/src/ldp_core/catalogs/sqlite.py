@@ -32,7 +32,12 @@ class ClosingCatalog(SqlCatalog):
         except BaseException:
             drop_connections(self)
             raise
-        weakref.finalize(self, self.engine.dispose)
+        closed_with(self)
+
+
+def closed_with(catalog: SqlCatalog) -> None:
+    """Let the connections of a catalog go when it does."""
+    weakref.finalize(catalog, catalog.engine.dispose)
 
 
 class LocalIcebergCatalog(ClosingCatalog):

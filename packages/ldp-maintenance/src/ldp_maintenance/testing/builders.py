@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from ldp_core.catalogs.sqlite import ClosingCatalog
 from ldp_core.commit.base import load_base
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.publish import publish
 from ldp_core.fs import local_path
 from ldp_core.testing import deletes
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
@@ -46,10 +46,10 @@ _FIELDS = {
 }
 
 
-def catalog(folder: Path, name: str = "test") -> SqlCatalog:
+def catalog(folder: Path, name: str = "test") -> ClosingCatalog:
     """A SQLite catalog with its warehouse in a folder, and namespace ``db``."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = SqlCatalog(name, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    made = ClosingCatalog(name, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
     made.create_namespace_if_not_exists("db")
     return made
 
