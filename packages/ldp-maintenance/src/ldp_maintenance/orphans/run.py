@@ -206,9 +206,8 @@ def _outcome(
         detail |= deleted.to_dict()
     verb = "removed" if deleted is not None else "would remove"
     count = len(found.orphans) if deleted is None else deleted.files
-    lines = [
-        f"{verb} {count} of {found.listed} files in the folders of {target.name}, {detail['bytes']} bytes"
-    ]
+    where = f"of {found.listed} files in the folders of {target.name}"
+    lines = [f"{verb} {count} {where}, {detail['bytes']} bytes" if found.orphans else f"none {where} may go"]
     words = {
         "left_young": f"are younger than {policy.older_than_days:g} days and stay",
         "left_staged": "belong to runs that are at work, or to their upkeep, and stay",
