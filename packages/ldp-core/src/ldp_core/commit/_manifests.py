@@ -234,7 +234,7 @@ def existing(entry: ManifestEntry) -> ManifestEntry:
         snapshot_id=entry.snapshot_id,
         sequence_number=entry.sequence_number,
         file_sequence_number=entry.file_sequence_number,
-        data_file=entry.data_file,
+        data_file=_plain(entry.data_file),
     )
 
 
@@ -244,8 +244,15 @@ def _deleted(entry: ManifestEntry, snapshot_id: int) -> ManifestEntry:
         snapshot_id=snapshot_id,
         sequence_number=entry.sequence_number,
         file_sequence_number=entry.file_sequence_number,
-        data_file=entry.data_file,
+        data_file=_plain(entry.data_file),
     )
+
+
+def _plain(file: DataFile) -> DataFile:
+    """A data file whose content is one: manifests of version 1 have none, and what is read then is a number."""
+    if not isinstance(file.content, DataFileContent):
+        file[0] = DataFileContent(int(file.content))
+    return file
 
 
 def _schema_for(spec: PartitionSpec, schema: Schema, metadata: TableMetadata) -> Schema:
