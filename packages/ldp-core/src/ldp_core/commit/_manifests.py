@@ -249,7 +249,7 @@ def _deleted(entry: ManifestEntry, snapshot_id: int) -> ManifestEntry:
 
 
 def _plain(file: DataFile) -> DataFile:
-    """A data file whose content is one: manifests of version 1 have none, and what is read then is a number."""
+    """A data file with its content: manifests of version 1 have none, and what is read then is a number."""
     if not isinstance(file.content, DataFileContent):
         file[0] = DataFileContent(int(file.content))
     return file
