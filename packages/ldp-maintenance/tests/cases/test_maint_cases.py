@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ldp_cli.main import main
 from ldp_core.commit.base import load_base
 from ldp_core.commit.change import Change
 from ldp_core.commit.publish import publish
@@ -25,35 +24,6 @@ from pyiceberg.manifest import DataFileContent, ManifestEntryStatus
 
 Go = Callable[..., tuple[int, dict[str, Any], str]]
 DAYS = [builders.DAY0 + dt.timedelta(days=number) for number in range(30)]
-
-
-@pytest.fixture
-def cat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A catalog that ``spec.json`` of the working directory tells."""
-    monkeypatch.chdir(tmp_path)
-    spec = {
-        "type": "sql",
-        "name": "test",
-        "uri": f"sqlite:///{tmp_path}/catalog.db",
-        "warehouse": f"file://{tmp_path}/warehouse",
-    }
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    return builders.catalog(tmp_path)
-
-
-@pytest.fixture
-def go(cat: Any, capsys: pytest.CaptureFixture[str]) -> Go:
-    """Runs an operation on ``db.t``: exit code, JSON, standard error."""
-
-    def run(verb: str, *args: str, table: str | None = "db.t") -> tuple[int, dict[str, Any], str]:
-        named = (table,) if table else ()
-        code = main(["maintain", verb, *named, "--catalog", "spec.json", "--json", *args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        assert len(err.splitlines()) == (1 if code else 0)
-        return code, json.loads(out), err
-
-    return run
 
 
 def one(body: dict[str, Any]) -> dict[str, Any]:
