@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ldp_core._pyiceberg import metadata_files, parsed, remembered, staged_table
+from ldp_core._pyiceberg import manifest_entries, metadata_files, parsed, remembered, staged_table
 from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.commit.base import load_base
 from ldp_core.fs import local_path
 from ldp_core.testing.builders import append, new_table
+from pyiceberg.manifest import ManifestEntry
 from pyiceberg.table.update import AddSchemaUpdate, AssertCreate, AssignUUIDUpdate, SetPropertiesUpdate
 
 
@@ -110,3 +111,45 @@ def test_others_that_commit_are_seen_at_once(tmp_path: Path) -> None:
         a="b"
     ).commit_transaction()
     assert load_base(catalog, name).metadata.properties["a"] == "b"
+
+
+@pytest.mark.parametrize("codec", ["gzip", "null", "zstandard"])
+def test_entries_of_manifests_are_those_that_pyiceberg_reads(tmp_path: Path, codec: str) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    name = ("nyc", "t")
+    new = new_table(**{"write.avro.compression-codec": codec, "commit.manifest.min-count-to-merge": "3"})
+    for number in range(5):
+        append(load_base(catalog, name, new), f"r{number}", [number, number + 10])
+    table = catalog.load_table(name)
+    table.delete("id = 2")
+    snapshot = table.refresh().current_snapshot()
+    assert snapshot is not None
+    manifests = snapshot.manifests(table.io)
+    recorded = 0
+    for manifest in manifests:
+        for deleted in (False, True):
+            ours = manifest_entries(manifest, table.io, deleted=deleted)
+            theirs = manifest.fetch_manifest_entry(table.io, discard_deleted=not deleted)
+            assert [_shown(entry) for entry in ours] == [_shown(entry) for entry in theirs]
+        recorded += len(theirs) - len(manifest_entries(manifest, table.io))
+    assert recorded == 1
+
+
+def test_a_broken_manifest_is_an_error(tmp_path: Path) -> None:
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    append(load_base(catalog, ("nyc", "t"), new_table()), "r0", [0])
+    table = catalog.load_table(("nyc", "t"))
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    (manifest,) = snapshot.manifests(table.io)
+    place = local_path(manifest.manifest_path)
+    whole = place.read_bytes()
+    place.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(ValueError, match="broken"):
+        manifest_entries(manifest, table.io)
+
+
+def _shown(entry: ManifestEntry) -> tuple[object, ...]:
+    file = entry.data_file
+    own = (entry.status, entry.snapshot_id, entry.sequence_number, entry.file_sequence_number, file.spec_id)
+    return (*own, [file[place] for place in range(len(file))], type(file), type(file.content))

@@ -12,12 +12,14 @@ from ldp_core.errors import CatalogError, ConfigError, LDPError, TableNotFound, 
 from ldp_maintenance.catalogs import by_address, by_file, by_name
 from ldp_maintenance.config.file import TableConfig, same_warehouse
 from ldp_maintenance.config.resolve import resolve
+from ldp_maintenance.errors import SafetyAbort
+from ldp_maintenance.locations import told_by_rows
 from ldp_maintenance.model import Target
+from ldp_maintenance.places import Places, roots
 
 if TYPE_CHECKING:
     from ldp_core.config import Config
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table.metadata import TableMetadata
 
 _SUFFIXES = (".json", ".yaml", ".yml")
 
@@ -247,6 +249,8 @@ class Neighbours:
 
     catalog: Catalog
     _known: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    _at: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    _unknown: dict[tuple[str, str], CatalogError] = field(default_factory=dict)
     _listed: bool = False
 
     def of(self, identifier: tuple[str, str]) -> tuple[str, ...]:
@@ -255,19 +259,66 @@ class Neighbours:
         Raises:
             CatalogError: The catalog does not list its tables, or one of them cannot be read.
         """
-        if not self._listed:
-            for one in tables(self.catalog):
-                self._known[one] = self._where(one)
-            self._listed = True
+        self._ask()
+        for one, error in self._unknown.items():
+            if one != identifier:
+                raise error
         return tuple(where for one, places in self._known.items() if one != identifier for where in places)
 
+    def refuse_other_names(self, identifier: tuple[str, str], location: str) -> tuple[str, ...]:
+        """Make sure that no other table has this location: it would be the same table under another name.
+
+        Args:
+            identifier: The table.
+            location: Its location.
+
+        Returns:
+            The tables of which nobody can tell where they are.
+
+        Raises:
+            SafetyAbort: One has it; names it.
+            CatalogError: The catalog does not list its tables.
+        """
+        self._ask()
+        others = [one for one in self._at.get(Places().folder_key(location), ()) if one != identifier]
+        if others:
+            raise SafetyAbort(
+                f"{'.'.join(identifier)} and {'.'.join(others[0])} are two names of one table: "
+                f"both lie at {location}",
+                hint="the other name may need what this one lets go: drop one of the names and leave the "
+                "files, or set gc.enabled=false",
+            )
+        return tuple(".".join(one) for one in self._unknown if one != identifier)
+
+    def _ask(self) -> None:
+        from ldp_core.catalogs.tables import unreachable
+
+        if self._listed:
+            return
+        listed = tables(self.catalog)
+        try:
+            told = told_by_rows(self.catalog)
+        except Exception as error:
+            raise unreachable(self.catalog.name, error) from error
+        places = Places()
+        for one in listed:
+            try:
+                self._known[one] = told.get(one) or self._where(one)
+            except CatalogError as error:
+                self._unknown[one] = error
+                continue
+            for location in self._known[one][:1]:
+                self._at.setdefault(places.folder_key(location), []).append(one)
+        self._listed = True
+
     def _where(self, identifier: tuple[str, str]) -> tuple[str, ...]:
+        """The folders of a table that is loaded for it; none where it was dropped since it was listed."""
         from ldp_core.catalogs.tables import load, recorded_location
 
         try:
-            return _locations(load(self.catalog, identifier).metadata)
+            return roots(load(self.catalog, identifier).metadata)
         except TableNotFound:
-            return ()  # dropped since it was listed
+            return ()
         except LDPError as error:
             found = recorded_location(self.catalog, identifier)
             if found is None or "/metadata/" not in found:
@@ -275,19 +326,6 @@ class Neighbours:
                     f"nobody can tell where table {'.'.join(identifier)} is: {error.message}"
                 ) from error
             return (found[: found.rindex("/metadata/")],)
-
-
-def _locations(metadata: TableMetadata) -> tuple[str, ...]:
-    names = (
-        "write.data.path",
-        "write.metadata.path",
-        "write.object-storage.path",
-        "write.folder-storage.path",
-    )
-    return (
-        metadata.location,
-        *(metadata.properties[name] for name in names if metadata.properties.get(name)),
-    )
 
 
 def _exists(catalog: Catalog, identifier: tuple[str, str]) -> bool:

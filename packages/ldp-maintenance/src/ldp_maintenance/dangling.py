@@ -48,7 +48,7 @@ def remove_dangling_deletes(target: Target, doing: Doing) -> Outcome:
             f"dangling deletes of {target.name} are removed from main only, not from branch {doing.branch!r}"
         )
     base = target.base()
-    job = _Job(target, ManifestCache(base.io))
+    job = _Job(target, target.cache(base.io))
     found, left = job.find(base)
     if not found:
         return Outcome(OPERATION, "nothing", "no delete file dangles")

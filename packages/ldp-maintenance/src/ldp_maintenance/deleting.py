@@ -82,13 +82,18 @@ def delete_files(io: FileIO, files: Sequence[Doomed], doing: Doing, *, table: st
         operation: For the audit.
     """
     job = _Job(dict(io.properties), doing, table, operation, len(files))
-    local = [file for file in files if is_local(file.path)]
+    local: list[Sequence[Doomed]] = [[file] for file in files if is_local(file.path)]
     remote = [file for file in files if not is_local(file.path)]
-    batches: list[Sequence[Doomed]] = [[file] for file in local]
+    if doing.jobs > 1:
+        batches = local
+    else:
+        batches = []
+        for one in local:  # Handing a near file to a thread costs more than deleting it.
+            job.batch(one)
     size = _BATCH if doing.deletes_per_second is None else max(1, min(_BATCH, int(doing.deletes_per_second)))
     for group in _by_store(remote):
         batches += [group[at : at + size] for at in range(0, len(group), size)]
-    with ThreadPoolExecutor(max(1, doing.jobs if doing.jobs > 1 else _SMALL_POOL)) as pool:
+    with ThreadPoolExecutor(doing.jobs if doing.jobs > 1 else _SMALL_POOL) as pool:
         for _ in pool.map(job.batch, batches):
             pass
     return Deleted(job.files, job.bytes, job.missing, tuple(sorted(job.failed)))

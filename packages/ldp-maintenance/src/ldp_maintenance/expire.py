@@ -74,6 +74,9 @@ class Plan:
 def expire_snapshots(target: Target, doing: Doing) -> Outcome:
     """Expire snapshots, and delete what only they pointed at.
 
+    Whether its catalog has the table under another name, too, is for the caller to find out: ``Maintenance``
+    does.
+
     Args:
         target: The table and its policy.
         doing: How; a preview unless ``commit``.
@@ -347,7 +350,7 @@ def _not_in_place(files: list[File], metadata: TableMetadata) -> list[File]:
 
 
 def _days(value: float | None) -> int | None:
-    return None if value is None else int(min(value * DAY_MS, _LONGEST_MS))
+    return None if value is None else round(min(value * DAY_MS, _LONGEST_MS))
 
 
 def _property(metadata: TableMetadata, name: str, table: str) -> int | None:
@@ -429,7 +432,8 @@ def _lines(
     names = f": {', '.join(ids[:_NAMED])}" if ids else ""
     names += f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     verb = "expired" if deleted is not None else "would expire"
-    lines.append(f"  {verb} {len(ids)} of {len(metadata.snapshots)} snapshots{names}")
+    if not plan.empty:
+        lines.append(f"  {verb} {len(ids)} of {len(metadata.snapshots)} snapshots{names}")
     kept = [f"{reason} {len(found)}" for reason, found in retained.by_reason().items() if found]
     if kept:
         lines.append(f"  kept by: {', '.join(kept)}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ldp_core._pyiceberg import manifest_entries
 from ldp_core.errors import SnapshotNotFound
+from ldp_core.tables.manifests import all_entries
 
 if TYPE_CHECKING:
     from ldp_core.tables.scan import ScanFile
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import ManifestEntry, ManifestFile
     from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
-
-_THREADS = 8
 
 
 @dataclass
@@ -42,16 +41,14 @@ class ManifestCache:
         """Every entry of a manifest, those of deletions too, with the sequence numbers that hold."""
         found = self._entries.get(manifest.manifest_path)
         if found is None:
-            found = list(manifest.fetch_manifest_entry(self.io, discard_deleted=False))
-            self._entries[manifest.manifest_path] = found
+            found = self._entries[manifest.manifest_path] = manifest_entries(manifest, self.io, deleted=True)
         return found
 
     def read(self, manifests: Iterable[ManifestFile]) -> None:
-        """Read manifests ahead, several at a time."""
-        missing = {m.manifest_path: m for m in manifests if m.manifest_path not in self._entries}
-        if len(missing) > 1:
-            with ThreadPoolExecutor(_THREADS) as pool:
-                list(pool.map(self.entries, missing.values()))
+        """Read manifests ahead, several at a time where they are far."""
+        missing = [m for m in manifests if m.manifest_path not in self._entries]
+        found = all_entries(missing, self.io, deleted=True)
+        self._entries.update((m.manifest_path, held) for m, held in zip(missing, found, strict=True))
 
 
 @dataclass(frozen=True)
@@ -113,10 +110,11 @@ def take(metadata: TableMetadata, cache: ManifestCache, snapshot: Snapshot | Non
     if snapshot is None:
         return Inventory(None)
     manifests = cache.manifests(snapshot)
-    cache.read(manifests)
+    holding = [one for one in manifests if one.has_added_files() or one.has_existing_files()]
+    cache.read(holding)
     live = [
         entry
-        for manifest in manifests
+        for manifest in holding
         for entry in cache.entries(manifest)
         if entry.status != ManifestEntryStatus.DELETED
     ]

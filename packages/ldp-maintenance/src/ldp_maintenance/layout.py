@@ -134,7 +134,7 @@ def measure(target: Target, branch: str | None = None) -> Layout:
         SnapshotNotFound: There is no such branch.
     """
     base = target.base()
-    cache = ManifestCache(base.io)
+    cache = target.cache(base.io)
     return of(target, base, take(base.metadata, cache, head_of(base.metadata, branch)), cache)
 
 
@@ -211,7 +211,8 @@ def _manifests_per_partition(inventory: Inventory, cache: ManifestCache) -> floa
 
     named: dict[Any, set[str]] = defaultdict(set)
     for manifest in inventory.manifests:
-        if manifest.content != ManifestContent.DATA:
+        live = manifest.has_added_files() or manifest.has_existing_files()
+        if manifest.content != ManifestContent.DATA or not live:
             continue
         for entry in cache.entries(manifest):
             if entry.status != ManifestEntryStatus.DELETED:

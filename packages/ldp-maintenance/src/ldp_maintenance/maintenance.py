@@ -234,10 +234,15 @@ class Maintenance:
             TableNotFound: The table does not exist.
             UsageError: There is no such operation.
         """
+        from ldp_maintenance.addressing import Neighbours
+        from ldp_maintenance.inventory import ManifestCache
+
         target = self._target
         how = replace(doing or Doing(), commit=commit)
         begun = how.clock()
-        uuid = str(target.base().metadata.table_uuid)
+        base = target.base()
+        uuid = str(base.metadata.table_uuid)
+        target = replace(target, read=ManifestCache(base.io))
         before, note = _layout(target)
         tell = tell or self._tell
         audit = self._audit(how)
@@ -245,10 +250,11 @@ class Maintenance:
             how = replace(how, audit=audit)
         found = Maintained(target.name, not commit, before=before, notes=(note,) if note else (), uuid=uuid)
         chosen = _chosen(operations)
+        around = replace(self, neighbours=self.neighbours or Neighbours(target.catalog))
         try:
             for operation in chosen:
                 spent = (how.clock() - begun).total_seconds()
-                outcome = self._one(
+                outcome = around._one(
                     target, operation, _rest(how, spent, found), found, named=operations is not None
                 )
                 found = replace(found, outcomes=(*found.outcomes, outcome))
@@ -287,8 +293,8 @@ class Maintenance:
             why = _skipped(target, operation, how, so_far, named=named)
             if why is not None:
                 return Outcome(operation, "skipped", why)
-            if operation == "remove-orphans":
-                target, lines = self._with_neighbours(target)
+            if operation in _DELETES:
+                target, lines = self._with_neighbours(target, operation)
             outcome = operation_on(self.engine, operation, commit=how.commit)(target, how)
         except Unsupported as error:
             if not named:  # What is due is what can be done; the others are told of.
@@ -305,15 +311,19 @@ class Maintenance:
             lines += (f"it went on although {' and '.join(unwell)} did not work: it does not rest on that",)
         return replace(outcome, lines=(*outcome.lines, *lines)) if lines else outcome
 
-    def _with_neighbours(self, target: Target) -> tuple[Target, tuple[str, ...]]:
-        """The target with the locations of the catalog's other tables."""
-        from ldp_maintenance.addressing import Neighbours
+    def _with_neighbours(self, target: Target, operation: Operation) -> tuple[Target, tuple[str, ...]]:
+        """The target with what an operation that deletes has to know of the other tables, and notes."""
+        from ldp_maintenance.expire import collected
 
-        if target.others:
+        base = target.base()
+        if self.neighbours is None or not collected(base):
             return target, ()
-        neighbours = self.neighbours or Neighbours(target.catalog)
         try:
-            return replace(target, others=neighbours.of(target.identifier)), ()
+            if operation == "expire-snapshots":
+                unknown = self.neighbours.refuse_other_names(target.identifier, base.metadata.location)
+                return target, _unseen(unknown)
+            others = target.others or self.neighbours.of(target.identifier)
+            return replace(target, others=others), ()
         except CatalogError as error:
             if "nobody can tell" in error.message:
                 raise LDPError(
@@ -323,6 +333,14 @@ class Maintenance:
                 f"catalog {target.catalog.name} does not list its tables: nobody looked whether another one "
                 "lies in this table's folder",
             )
+
+
+def _unseen(tables: tuple[str, ...]) -> tuple[str, ...]:
+    """A note on tables of which nobody can tell whether they are this one under another name."""
+    if not tables:
+        return ()
+    lie = "lies" if len(tables) == 1 else f"and {len(tables) - 1} more lie"
+    return (f"nobody can tell where {tables[0]} {lie}: it may be this table under another name",)
 
 
 def _chosen(operations: Iterable[Operation] | None) -> tuple[Operation, ...]:

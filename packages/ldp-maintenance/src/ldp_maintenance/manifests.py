@@ -122,7 +122,7 @@ def rewrite_manifests(target: Target, doing: Doing) -> Outcome:
     if not target.policy.manifests.enabled:
         return Outcome(OPERATION, "skipped", "the policy turns it off")
     base = target.base()
-    job = _Job(target, doing, ManifestCache(base.io))
+    job = _Job(target, doing, target.cache(base.io))
     plan = job.plan(base)
     if plan is None:
         return Outcome(OPERATION, "nothing", "the manifests are as they should be")

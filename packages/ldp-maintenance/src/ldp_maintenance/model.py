@@ -13,6 +13,9 @@ from ldp_maintenance.policy import Policy
 if TYPE_CHECKING:
     from ldp_core.commit.change import Base
     from pyiceberg.catalog import Catalog
+    from pyiceberg.io import FileIO
+
+    from ldp_maintenance.inventory import ManifestCache
 
 Operation = Literal[
     "apply-properties",
@@ -47,12 +50,14 @@ class Target:
         identifier: ``(namespace, table)``; a namespace of several levels is dotted.
         policy: The settings that hold for it.
         others: Locations of the other tables of the catalog, where known: nothing in them is touched.
+        read: Manifests that were read, where several operations share them.
     """
 
     catalog: Catalog
     identifier: tuple[str, str]
     policy: Policy = field(default_factory=Policy)
     others: tuple[str, ...] = ()
+    read: ManifestCache | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -69,6 +74,18 @@ class Target:
         from ldp_core.commit.base import load_base
 
         return load_base(self.catalog, self.identifier)
+
+    def cache(self, io: FileIO) -> ManifestCache:
+        """What keeps the manifests that are read: that of the run, or a new one.
+
+        Args:
+            io: Opens them from now on; credentials that a catalog hands out do not last.
+        """
+        from ldp_maintenance.inventory import ManifestCache
+
+        found = self.read or ManifestCache(io)
+        found.io = io
+        return found
 
 
 @dataclass(frozen=True)

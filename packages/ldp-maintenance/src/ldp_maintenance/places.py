@@ -10,7 +10,7 @@ import os
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -94,7 +94,12 @@ class Places:
 
 def roots(metadata: TableMetadata) -> tuple[str, ...]:
     """Every folder that a table writes into: its location and where its properties send files."""
-    found = [metadata.location, *(metadata.properties.get(name, "") for name in _PATH_PROPERTIES)]
+    return folders(metadata.location, metadata.properties)
+
+
+def folders(location: str, properties: Mapping[str, str]) -> tuple[str, ...]:
+    """As ``roots``, of what a metadata file says; the location comes first."""
+    found = [location, *(properties.get(name, "") for name in _PATH_PROPERTIES)]
     return tuple(dict.fromkeys(item.rstrip("/") or item for item in found if item))
 
 

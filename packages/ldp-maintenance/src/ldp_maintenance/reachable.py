@@ -6,11 +6,12 @@ Manifests and manifest lists are read once each, however many snapshots share th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ldp_core._pyiceberg import manifest_entries
 from ldp_core.errors import LDPError
+from ldp_core.tables.manifests import side_by_side
 
 from ldp_maintenance.lists import ManifestLists
 from ldp_maintenance.places import Places
@@ -134,7 +135,7 @@ class Reader:
         found = self._files.get(path)
         if found is None:
             try:
-                entries = manifest.fetch_manifest_entry(self.io, discard_deleted=True)
+                entries = manifest_entries(manifest, self.io)
             except Exception as error:  # a broken file breaks its decoder in many ways
                 raise _gone(f"the manifest {path}", error) from error
             found = self._files[path] = tuple(
@@ -148,11 +149,10 @@ class Reader:
         return found
 
     def ahead(self, manifests: Iterable[ManifestFile]) -> None:
-        """Read manifests, several at a time."""
+        """Read manifests, several at a time where they are far."""
         missing = {item.manifest_path: item for item in manifests if item.manifest_path not in self._files}
-        if len(missing) > 1:
-            with ThreadPoolExecutor(_THREADS) as pool:
-                list(pool.map(self.files, missing.values()))
+        wanted = list(missing.values())
+        side_by_side(list(missing), lambda number: self.files(wanted[number]), _THREADS)
 
 
 def of_snapshots(snapshots: Iterable[Snapshot], reader: Reader) -> dict[str, File]:

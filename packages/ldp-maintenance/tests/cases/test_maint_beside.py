@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from ldp_maintenance import Maintenance
 from ldp_maintenance.commands import _run
 from ldp_maintenance.expire import expire_snapshots
 from ldp_maintenance.model import Doing, Target
@@ -48,6 +49,23 @@ def test_maint_case_an_append_lands_during_a_compaction(
     assert (code, err, one(body)["groups_lost"]) == (0, "", 0)
     table.refresh()
     assert (len(looks.rows(table)), len(looks.live_files(table))) == (410, 2)
+
+
+def test_maint_case_another_compaction_does_all_of_it_first(
+    cat: Any, go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = builders.table(cat)
+    builders.small_files(table, 8)
+
+    def other() -> None:
+        assert Maintenance(cat.load_table("db.t")).run(["rewrite-data-files"], commit=True).changed
+
+    meanwhile(monkeypatch, other)
+    code, body, err = go("compact", "--yes")
+    assert (code, err) == (0, "")
+    assert (one(body)["status"], one(body)["reason"]) == ("nothing", "others rewrote its files meanwhile")
+    table.refresh()
+    assert (len(looks.rows(table)), len(looks.live_files(table))) == (80, 1)
 
 
 @pytest.mark.parametrize("kind", ["append", "position", "equality", "overwrite"])

@@ -74,6 +74,20 @@ def test_maint_equality_deletes_are_applied_and_dropped(tmp_path: Path) -> None:
     assert rewrite(table).status == "nothing"
 
 
+def test_maint_equality_deletes_of_a_column_that_was_dropped_are_applied(tmp_path: Path) -> None:
+    table, _ = three(tmp_path)
+    builders.delete_keys(table, [3, 14, 25])
+    left = sorted(row[1:] for row in looks.rows(table))
+    with table.update_schema(allow_incompatible_changes=True) as update:
+        update.delete_column("id")
+    outcome = rewrite(table)
+    assert (outcome.status, outcome.detail["removed_delete_files"]) == ("done", 1)
+    (file,) = looks.live_files(table).values()
+    assert file.record_count == 27
+    assert sorted(looks.rows(table)) == left
+    assert delete_files(table) == []
+
+
 def test_maint_deletes_that_still_apply_elsewhere_stay(tmp_path: Path) -> None:
     table = builders.table(builders.catalog(tmp_path), partition="identity")
     near = builders.small_files(table, 2, city="NYC")

@@ -21,7 +21,7 @@ from pyiceberg.manifest import (
     write_manifest,
 )
 
-from ldp_core._pyiceberg import write_delete_manifest
+from ldp_core._pyiceberg import manifest_entries, write_delete_manifest
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -113,7 +113,7 @@ class Manifests:
             if not self._concerned(manifest, removed):
                 kept.append(manifest)
                 continue
-            entries = manifest.fetch_manifest_entry(self.io)
+            entries = manifest_entries(manifest, self.io)
             gone = [entry for entry in entries if entry.data_file.file_path in removed]
             if not gone:
                 kept.append(manifest)
@@ -164,9 +164,7 @@ class Manifests:
                 continue
             for bin_ in _bins(group, target):
                 if len(bin_) > 1:
-                    entries = [
-                        existing(entry) for item in bin_ for entry in item.fetch_manifest_entry(self.io)
-                    ]
+                    entries = [existing(entry) for item in bin_ for entry in manifest_entries(item, self.io)]
                     whole = self.rewrite(metadata, schema, spec_id, entries) if entries else None
                     replaced |= {item.manifest_path: None for item in bin_}
                     replaced[bin_[0].manifest_path] = whole

@@ -12,6 +12,7 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from ldp_core._pyiceberg import manifest_entries
 from ldp_core.commit import _process
 from ldp_core.commit._store import Listed, Store
 from ldp_core.commit._tidy import trims
@@ -223,5 +224,5 @@ def _references(metadata: TableMetadata, io: FileIO) -> set[str]:
         for manifest in snapshot.manifests(io):
             if manifest.manifest_path not in paths:
                 paths.add(manifest.manifest_path)
-                paths |= {entry.data_file.file_path for entry in manifest.fetch_manifest_entry(io)}
+                paths |= {entry.data_file.file_path for entry in manifest_entries(manifest, io)}
     return paths

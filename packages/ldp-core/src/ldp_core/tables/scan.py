@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.table.metadata import TableMetadata
 
-FORMAT = 2
+FORMAT = 3
 """Version of the JSON form; another version is not read."""
 
 
@@ -58,6 +58,8 @@ class DeleteFile:
         kind: ``position``, ``equality`` or ``vector``.
         sequence: Data sequence number.
         equality_ids: Field ids that an equality delete compares.
+        names: As for a ``ScanFile``, of an equality delete.
+        reason: As for a ``ScanFile``, of an equality delete.
     """
 
     path: str
@@ -66,6 +68,8 @@ class DeleteFile:
     kind: str
     sequence: int
     equality_ids: tuple[int, ...] = ()
+    names: Mapping[str, int] | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ class Scan:
         schema: The Iceberg schema that rows are read in, as Iceberg writes it in JSON.
         files: Data files, in the order of the manifests.
         deletes: Delete files that apply to any of them.
+        compared: Columns that equality deletes compare and the schema does not have, as it has its own.
         table: Metadata and file access, for files that pyiceberg must read; not part of the JSON form.
+        entries: What the manifests say of those files, by path; not part of the JSON form.
         properties: How the object store is reached; secrets are in it, so not part of the JSON form.
     """
 
@@ -87,7 +93,9 @@ class Scan:
     schema: Mapping[str, Any]
     files: tuple[ScanFile, ...]
     deletes: tuple[DeleteFile, ...] = ()
+    compared: tuple[Mapping[str, Any], ...] = ()
     table: tuple[TableMetadata, FileIO] | None = field(default=None, compare=False, repr=False)
+    entries: Mapping[str, DataFile] = field(default_factory=dict, compare=False, repr=False)
     properties: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -103,7 +111,7 @@ class Scan:
     @property
     def needs_pyiceberg(self) -> bool:
         """Whether some file cannot be read by DuckDB alone."""
-        return any(file.reason for file in self.files)
+        return any(file.reason for file in self.files) or any(file.reason for file in self.deletes)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: no access properties, no open table."""
@@ -114,6 +122,7 @@ class Scan:
             "schema": dict(self.schema),
             "files": [asdict(file) for file in self.files],
             "deletes": [asdict(file) for file in self.deletes],
+            "compared": [dict(column) for column in self.compared],
         }
 
     @classmethod
@@ -138,6 +147,7 @@ class Scan:
                     DeleteFile(**{**item, "equality_ids": tuple(item["equality_ids"])})
                     for item in body["deletes"]
                 ),
+                compared=tuple(body["compared"]),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a scan: {error}") from error

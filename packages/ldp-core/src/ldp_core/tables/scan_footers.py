@@ -64,6 +64,16 @@ def fit(found: pa.Schema, wanted: Mapping[str, Any], mapping: NameMapping | None
     return Fit(names, None, missing)
 
 
+def both(fits: Sequence[Fit]) -> Fit:
+    """How one file is read in several schemas at once."""
+    names = [each.names for each in fits if each.names is not None]
+    return Fit(
+        names={name: number for each in names for name, number in each.items()} if names else None,
+        reason=next((each.reason for each in fits if each.reason is not None), None),
+        missing=frozenset(number for each in fits for number in each.missing),
+    )
+
+
 def _has_ids(column: pa.Field) -> bool:
     """Whether a field and everything in it carries an id, as pyiceberg asks."""
     return _ID in (column.metadata or {}) and all(_has_ids(child) for child in _children(column.type))

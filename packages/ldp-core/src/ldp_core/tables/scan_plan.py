@@ -14,8 +14,10 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEn
 from pyiceberg.typedef import Record
 
 from ldp_core.errors import SnapshotNotFound
+from ldp_core.tables.manifests import all_entries
 from ldp_core.tables.scan import DeleteFile, Scan, ScanFile
-from ldp_core.tables.scan_footers import Fit, file_schema, fit
+from ldp_core.tables.scan_compared import columns_of, compared
+from ldp_core.tables.scan_footers import Fit, both, file_schema, fit
 from ldp_core.tables.scan_types import duck_type, nested_conflict, nested_fields
 
 if TYPE_CHECKING:
@@ -69,15 +71,22 @@ def of_entries(
         deletes: Live entries of the snapshot's delete files.
     """
     files, used = match(metadata, data, deletes)
-    fits = _fits(metadata, io, schema, data)
-    unreadable = _unreadable(schema)
+    besides = _besides(metadata, schema, used)
+    unreadable = _unreadable(schema) or _unreadable({"fields": besides})
+    fits = _fits(metadata, io, [schema, {"fields": besides}] if besides else [schema], data)
+    planned = [_with_fit(file, how, unreadable, used) for file, how in zip(files, fits, strict=True)]
+    applied = _delete_files(metadata, io, schema, besides, used)
+    through = [entry for file, entry in zip(planned, data, strict=True) if file.reason]
+    through += [e for file, e in zip(applied, used, strict=True) if file.reason or file.kind == "vector"]
     return Scan(
         table_uuid=str(metadata.table_uuid),
         snapshot_id=snapshot_id,
         schema=schema,
-        files=tuple(_with_fit(file, how, unreadable, used) for file, how in zip(files, fits, strict=True)),
-        deletes=tuple(_delete_file(entry) for entry in used),
+        files=tuple(planned),
+        deletes=applied,
+        compared=besides,
         table=(metadata, io),
+        entries={entry.data_file.file_path: entry.data_file for entry in through},
         properties=dict(io.properties),
     )
 
@@ -93,14 +102,10 @@ def _entries(manifests: Iterable[Any], io: FileIO, added_by: int | None = None) 
     """The live entries, or those among them that one snapshot added."""
     if added_by is not None:
         new = [item for item in manifests if item.added_snapshot_id == added_by and item.has_added_files()]
-        listed = (entry for item in new for entry in item.fetch_manifest_entry(io, discard_deleted=True))
+        listed = (entry for held in all_entries(new, io) for entry in held)
         return [entry for entry in listed if entry.status == ManifestEntryStatus.ADDED]
     live = [item for item in manifests if item.has_added_files() or item.has_existing_files()]
-    if len(live) < 2:
-        return [entry for item in live for entry in item.fetch_manifest_entry(io, discard_deleted=True)]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        lists = pool.map(lambda item: item.fetch_manifest_entry(io, discard_deleted=True), live)
-        return [entry for entries in lists for entry in entries]
+    return [entry for held in all_entries(live, io) for entry in held]
 
 
 def match(
@@ -176,7 +181,41 @@ def kind_of(file: DataFile) -> str:
     return "equality" if file.content == DataFileContent.EQUALITY_DELETES else "position"
 
 
-def _delete_file(entry: ManifestEntry) -> DeleteFile:
+def _besides(
+    metadata: TableMetadata, schema: Mapping[str, Any], deletes: list[ManifestEntry]
+) -> tuple[Mapping[str, Any], ...]:
+    """See ``Scan.compared``."""
+    ids = {number for entry in deletes for number in entry.data_file.equality_ids or ()}
+    if ids <= {column["id"] for column in schema["fields"]}:
+        return ()
+    newest_first = sorted(metadata.schemas, key=lambda item: item.schema_id, reverse=True)
+    return columns_of(schema, (json.loads(item.model_dump_json()) for item in newest_first), ids)
+
+
+def _delete_files(
+    metadata: TableMetadata,
+    io: FileIO,
+    schema: Mapping[str, Any],
+    besides: Sequence[Mapping[str, Any]],
+    deletes: list[ManifestEntry],
+) -> tuple[DeleteFile, ...]:
+    """How delete files are read; those that compare fields of structs are found by them as data files are."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, entry in enumerate(deletes):
+        if kind_of(entry.data_file) == "equality":
+            alike.setdefault(tuple(entry.data_file.equality_ids or ()), []).append(number)
+    fits: dict[int, Fit] = {}
+    for ids, numbers in alike.items():
+        how = compared(schema, besides, ids)
+        columns = {"fields": () if how is None else how.columns}
+        unreadable = _unreadable(columns)
+        found = _fits(metadata, io, [columns], [deletes[number] for number in numbers])
+        for number, one in zip(numbers, found, strict=True):
+            fits[number] = replace(one, reason=one.reason or unreadable)
+    return tuple(_delete_file(entry, fits.get(number, Fit())) for number, entry in enumerate(deletes))
+
+
+def _delete_file(entry: ManifestEntry, how: Fit) -> DeleteFile:
     file = entry.data_file
     return DeleteFile(
         path=file.file_path,
@@ -185,6 +224,8 @@ def _delete_file(entry: ManifestEntry) -> DeleteFile:
         kind=kind_of(file),
         sequence=entry.sequence_number or 0,
         equality_ids=tuple(file.equality_ids or ()),
+        names=how.names,
+        reason=how.reason,
     )
 
 
@@ -202,12 +243,13 @@ def _plain(value: Any) -> Any:
 
 
 def _fits(
-    metadata: TableMetadata, io: FileIO, schema: Mapping[str, Any], data: list[ManifestEntry]
+    metadata: TableMetadata, io: FileIO, wanted: Sequence[Mapping[str, Any]], files: list[ManifestEntry]
 ) -> list[Fit]:
-    """How each file is read; opens only the footers that have to be seen."""
+    """How each file is read in all of these schemas; opens only the footers that have to be seen."""
     mapping = metadata.name_mapping()
-    doubtful = mapping is not None or _nested_doubt(metadata, schema)
-    identities = _identities(metadata)
+    doubtful = mapping is not None or any(_nested_doubt(metadata, schema) for schema in wanted)
+    ids = {column["id"] for schema in wanted for column in schema["fields"]}
+    identities = {number: sources & ids for number, sources in _identities(metadata).items()}
 
     def one(entry: ManifestEntry) -> Fit:
         file = entry.data_file
@@ -215,15 +257,16 @@ def _fits(
             return Fit(reason=f"the file's format is {file.file_format.name}")
         if not doubtful and file.record_count and _has_counts(file, identities.get(file.spec_id, set())):
             return Fit()
-        how = fit(file_schema(io, file.file_path), schema, mapping)
+        found = file_schema(io, file.file_path)
+        how = both([fit(found, schema, mapping) for schema in wanted])
         if how.reason is None and how.missing & identities.get(file.spec_id, set()):
             return replace(how, reason="a partition column stands only in the partition, not in the file")
         return how
 
-    if len(data) < 2:
-        return [one(entry) for entry in data]
+    if len(files) < 2:
+        return [one(entry) for entry in files]
     with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(one, data))
+        return list(pool.map(one, files))
 
 
 def _has_counts(file: DataFile, identities: set[int]) -> bool:

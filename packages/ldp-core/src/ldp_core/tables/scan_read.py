@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import file_path, ident, text
 from ldp_core.errors import QueryError
-from ldp_core.tables.scan import Scan, ScanFile
+from ldp_core.tables.scan import DeleteFile, Scan, ScanFile
+from ldp_core.tables.scan_compared import Compared, compared
 from ldp_core.tables.scan_types import duck_type
 
 if TYPE_CHECKING:
@@ -62,13 +63,17 @@ def _register_stores(con: DuckDBPyConnection, scan: Scan) -> None:
 
 
 def _groups(scan: Scan, files: Iterable[ScanFile]) -> list[list[ScanFile]]:
-    """Files that one SELECT reads: alike in how columns are found and in the kinds of their deletes."""
+    """Files that one SELECT reads: alike in how columns are found and in the kinds of their deletes.
+
+    All that pyiceberg reads go together: types of structs whose names differ in case only cannot be united.
+    """
     groups: dict[Any, list[ScanFile]] = {}
     for file in files:
         names = None if file.names is None or file.reason else tuple(sorted(file.names.items()))
         kinds = frozenset(scan.deletes[number].kind for number in file.deletes)
         ids = frozenset(scan.deletes[number].equality_ids for number in file.deletes) - {()}
-        groups.setdefault((names, bool(file.reason), kinds, ids), []).append(file)
+        key = (kinds & {"vector"},) if file.reason else (names, kinds, ids)
+        groups.setdefault(key, []).append(file)
     return list(groups.values())
 
 
@@ -82,18 +87,24 @@ def _branch(
     kinds = {scan.deletes[number].kind for file in files for number in file.deletes}
     if "vector" in kinds and (position or "equality" in kinds):
         raise QueryError("a table with deletion vectors cannot be read by position")
-    read = _with_equality_columns(scan, files, wanted)
-    if files[0].reason:
-        from ldp_core.tables.scan_arrow import register
-
-        source = register(con, scan, files, [field["id"] for field in read])
-    else:
-        source = _read_parquet(files, read)
+    equality = _equality(scan, files)
+    source = _source(con, scan, files, _read(wanted, equality.values()))
     sql = f"SELECT {_output(wanted, files, position)} FROM {source} AS b"
     if "position" in kinds:
         deletes = _position_deletes(scan, files)
         sql += f" ANTI JOIN {deletes} AS d ON d.i = b.file_index AND d.pos = b.file_row_number"
-    return sql + "".join(_equality_joins(scan, files))
+    return sql + "".join(_equality_joins(con, scan, files, equality))
+
+
+def _source(
+    con: DuckDBPyConnection, scan: Scan, files: list[ScanFile], columns: Sequence[Mapping[str, Any]]
+) -> str:
+    """Files that are alike, as something to select ``f<id>`` and DuckDB's virtual columns from."""
+    if not files[0].reason:
+        return _read_parquet(files, columns)
+    from ldp_core.tables.scan_arrow import register
+
+    return register(con, scan, files, columns)
 
 
 def _read_parquet(files: list[ScanFile], fields: Iterable[Mapping[str, Any]]) -> str:
@@ -148,37 +159,70 @@ def _position_deletes(scan: Scan, files: list[ScanFile]) -> str:
     )
 
 
-def _with_equality_columns(
-    scan: Scan, files: Iterable[ScanFile], wanted: Sequence[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
-    """The columns to read: those wanted and those that equality deletes compare."""
-    by_id = {field["id"]: field for field in scan.schema["fields"]}
-    compared = {number for file in files for n in file.deletes for number in scan.deletes[n].equality_ids}
-    if missing := compared - set(by_id):
-        raise QueryError(
-            f"an equality delete compares field {min(missing)}, which is no column of the table any more",
-            hint="rewrite the table's files with the engine that wrote the delete",
-        )
-    have = {field["id"] for field in wanted}
-    return [*wanted, *(by_id[number] for number in sorted(compared - have))]
+def _equality(scan: Scan, files: Iterable[ScanFile]) -> dict[tuple[int, ...], Compared]:
+    """How the equality deletes of these files compare, by the ids that they compare."""
+    found: dict[tuple[int, ...], Compared] = {}
+    for delete in (scan.deletes[n] for n in sorted({n for file in files for n in file.deletes})):
+        if delete.kind == "equality" and delete.equality_ids not in found:
+            how = compared(scan.schema, scan.compared, delete.equality_ids)
+            if how is None:
+                ids = ", ".join(map(str, delete.equality_ids))
+                raise QueryError(
+                    f"equality delete {delete.path} compares fields {ids}, of which one is no column and no "
+                    "field of a struct in any schema of the table",
+                    hint="rewrite the table's files with the engine that wrote the delete",
+                )
+            found[delete.equality_ids] = how
+    return found
 
 
-def _equality_joins(scan: Scan, files: list[ScanFile]) -> Iterable[str]:
-    """One anti-join for each set of compared columns; NULL equals NULL, only older rows are deleted."""
-    by_id = {field["id"]: field for field in scan.schema["fields"]}
-    groups: dict[tuple[int, ...], list[int]] = {}
+def _read(wanted: Sequence[Mapping[str, Any]], equality: Iterable[Compared]) -> list[Mapping[str, Any]]:
+    """The columns to read: those wanted and those that equality deletes compare in the same pass."""
+    columns = {field["id"]: field for field in wanted}
+    for how in equality:
+        for column in () if how.apart else how.columns:
+            columns.setdefault(column["id"], column)
+    return list(columns.values())
+
+
+def _equality_joins(
+    con: DuckDBPyConnection,
+    scan: Scan,
+    files: list[ScanFile],
+    equality: Mapping[tuple[int, ...], Compared],
+) -> Iterable[str]:
+    """One anti-join for each set of compared fields; NULL equals NULL, only older rows are deleted."""
+    groups: dict[Any, list[int]] = {}
     for number in sorted({n for file in files for n in file.deletes}):
-        if scan.deletes[number].kind == "equality":
-            groups.setdefault(scan.deletes[number].equality_ids, []).append(number)
-    for place, (ids, numbers) in enumerate(groups.items()):
+        delete = scan.deletes[number]
+        if delete.kind == "equality":
+            names = None if delete.names is None or delete.reason else tuple(sorted(delete.names.items()))
+            groups.setdefault((delete.equality_ids, names, bool(delete.reason)), []).append(number)
+    for place, ((ids, _, _), numbers) in enumerate(groups.items()):
+        how = equality[ids]
         pairs = ", ".join(
             f"({i}, {k})" for i, file in enumerate(files) for k, n in enumerate(numbers) if n in file.deletes
         )
-        deletes = [ScanFile(scan.deletes[n].path, 0, 0, 0, {}, 0) for n in numbers]
-        columns = ", ".join(f"x.f{number}" for number in ids)
-        same = " AND ".join(f"e{place}.f{number} IS NOT DISTINCT FROM b.f{number}" for number in ids)
-        yield (
-            f" ANTI JOIN (SELECT p.i, {columns} FROM {_read_parquet(deletes, [by_id[n] for n in ids])} AS x "
-            f"JOIN (VALUES {pairs}) AS p(i, k) ON p.k = x.file_index) AS e{place} "
-            f"ON e{place}.i = b.file_index AND {same}"
+        source = _source(con, scan, [_as_file(scan.deletes[n]) for n in numbers], how.columns)
+        keys = ", ".join(f"{value} AS k{n}" for n, value in enumerate(how.values("x")))
+        deletes = (
+            f"(SELECT p.i, {keys} FROM {source} AS x "
+            f"JOIN (VALUES {pairs}) AS p(i, k) ON p.k = x.file_index) AS e{place}"
         )
+        side = "r" if how.apart else "b"
+        same = [f"e{place}.k{n} IS NOT DISTINCT FROM {value}" for n, value in enumerate(how.values(side))]
+        on = " AND ".join([f"e{place}.i = {side}.file_index", *same])
+        if how.apart:
+            again = _source(con, scan, files, how.columns)
+            deletes = (
+                f"(SELECT r.file_index AS i, r.file_row_number AS pos FROM {again} AS r "
+                f"SEMI JOIN {deletes} ON {on}) AS g{place}"
+            )
+            on = f"g{place}.i = b.file_index AND g{place}.pos = b.file_row_number"
+        yield f" ANTI JOIN {deletes} ON {on}"
+
+
+def _as_file(delete: DeleteFile) -> ScanFile:
+    return ScanFile(
+        delete.path, delete.size, delete.rows, 0, {}, delete.sequence, (), delete.names, delete.reason
+    )

@@ -80,17 +80,50 @@ def _inside(owner: int, kind: Any) -> Iterator[tuple[int, int, str, Mapping[str,
         yield from _inside(kind["value-id"], kind["value"])
 
 
+def told_apart(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema whose nested fields have names that SQL can tell apart: ``x`` and ``X_1`` for ``x`` and ``X``.
+
+    Names of columns stay, and so do all ids.
+    """
+    return {**schema, "fields": [{**f, "type": _told_apart(f["type"])} for f in schema["fields"]]}
+
+
+def _told_apart(kind: Any) -> Any:
+    if isinstance(kind, str):
+        return kind
+    if kind["type"] == "list":
+        return {**kind, "element": _told_apart(kind["element"])}
+    if kind["type"] == "map":
+        return {**kind, "key": _told_apart(kind["key"]), "value": _told_apart(kind["value"])}
+    taken = {field["name"].casefold() for field in kind["fields"]}
+    fields, seen = [], set()
+    for field in kind["fields"]:
+        name, count = field["name"], 0
+        while name.casefold() in seen or (count and name.casefold() in taken):
+            count += 1
+            name = f"{field['name']}_{count}"
+        seen.add(name.casefold())
+        fields.append({**field, "name": name, "type": _told_apart(field["type"])})
+    return {**kind, "fields": fields}
+
+
 def nested_conflict(wanted: Mapping[str, Any], written: Mapping[str, Any]) -> str | None:
     """Why nested fields written in one schema cannot be found by name in another, or None.
 
     DuckDB finds columns by id, but the fields of a struct by name (without case): a field renamed since
     would read as NULL, and a field that took the name of a dropped one would read the dropped one's values.
+    A struct of which it finds no field at all it refuses to read.
     """
     ids = {child: name for _, child, name, _ in nested_fields(wanted)}
     names = {(owner, name.casefold()): child for owner, child, name, _ in nested_fields(wanted)}
+    structs = {owner for owner, _ in names}
+    found: dict[int, bool] = {}
     for owner, child, name, _ in nested_fields(written):
         if child in ids and ids[child].casefold() != name.casefold():
             return f"nested field {name!r} was renamed to {ids[child]!r}"
         if names.get((owner, name.casefold()), child) != child:
             return f"nested field {name!r} was dropped and added again"
+        found[owner] = found.get(owner, owner not in structs) or child in ids
+    if not all(found.values()):
+        return "a struct has none of the fields that it had"
     return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ldp_core._pyiceberg import manifest_entries
 from ldp_core.commit.base import NewTable
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.summaries import REPLACED
@@ -158,7 +159,7 @@ def live_files(base: Base) -> tuple[DataFile, ...]:
         entry.data_file
         for manifest in snapshot.manifests(base.io)
         if manifest.content == ManifestContent.DATA
-        for entry in manifest.fetch_manifest_entry(base.io, discard_deleted=True)
+        for entry in manifest_entries(manifest, base.io)
     )
 
 

@@ -13,6 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ldp_core._duck import ident, text
+from ldp_core._pyiceberg import manifest_entries
 from ldp_core.commit.change import Base, Change
 from ldp_core.errors import DriftError
 from ldp_core.tables.scan import plan_scan, scan_sql
@@ -253,7 +254,7 @@ def _live_files(
     for manifest in snapshot.manifests(base.io):
         if manifest.content != ManifestContent.DATA:
             continue
-        for entry in manifest.fetch_manifest_entry(base.io, discard_deleted=True):
+        for entry in manifest_entries(manifest, base.io):
             file = entry.data_file
             if file.content == DataFileContent.DATA and _may_hold(file, field, low, high):
                 live[file.file_path] = file

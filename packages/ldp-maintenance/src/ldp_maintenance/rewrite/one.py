@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ldp_core._duck import private, set_memory_limit
 from ldp_core.errors import LDPError
+from ldp_core.tables.manifests import side_by_side
 
 from ldp_maintenance.inventory import Inventory, ManifestCache
 from ldp_maintenance.model import Doing, Operation, Target
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.table.metadata import TableMetadata
 
-MEMORY_LIMIT = "256MB"
-ORDER_MEMORY_LIMIT = "400MB"
-"""Of the engine, where nothing else is said; the process takes about 150 MB besides."""
+MEMORY_LIMIT = "400MB"
+"""Of the engine, where nothing else is said: with less, two threads wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,13 @@ def present(job: Job, groups: Iterable[Group]) -> None:
     if not paths:
         return
     io = job.cache.io
-    with ThreadPoolExecutor(16) as pool:
-        for path, there in zip(paths, pool.map(lambda p: io.new_input(p).exists(), paths), strict=True):
-            if not there:
-                raise LDPError(
-                    f"table {job.target.name} refers to data file {path}, which is not there",
-                    hint="restore the file, or roll the table back to a snapshot without it",
-                )
+    found = side_by_side(paths, lambda number: io.new_input(paths[number]).exists(), 16)
+    for path, there in zip(paths, found, strict=True):
+        if not there:
+            raise LDPError(
+                f"table {job.target.name} refers to data file {path}, which is not there",
+                hint="restore the file, or roll the table back to a snapshot without it",
+            )
 
 
 def write_group(job: Job, group: Group, folder: str) -> list[DataFile]:
@@ -89,13 +88,16 @@ def write_group(job: Job, group: Group, folder: str) -> list[DataFile]:
         RowsDiffer: What was written is not what was read.
     """
     from ldp_core.tables.scan_plan import of_entries
+    from ldp_core.tables.scan_types import told_apart
+    from pyiceberg.schema import Schema
     from pyiceberg.typedef import Record
 
     metadata, inventory = job.metadata, job.inventory
     assert inventory.snapshot is not None
-    schema = metadata.schema()
+    # Files are read by field id: one may well call a field otherwise where SQL cannot tell its names apart.
+    body = told_apart(json.loads(metadata.schema().model_dump_json()))
+    schema = Schema.model_validate(body)
     rows = copy.Rows(schema, job.cache.io, dict(metadata.properties), job.size, job.policy)
-    body = json.loads(schema.model_dump_json())
     data = [inventory.data[item.index] for item in group.items]
     applied = [inventory.applied[number] for number in deletes_of(inventory, group)]
     scan = of_entries(metadata, rows.io, inventory.snapshot.snapshot_id, body, data, applied)
@@ -143,8 +145,7 @@ def memory_share(job: Job) -> str:
     Raises:
         UsageError: The limit is no size.
     """
-    usual = MEMORY_LIMIT if job.order.kind == "none" else ORDER_MEMORY_LIMIT
-    limit = job.doing.memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or usual
+    limit = job.doing.memory_limit or os.environ.get("LDP_MEMORY_LIMIT") or MEMORY_LIMIT
     return _share(limit, max(job.doing.jobs, 1))
 
 
@@ -160,12 +161,14 @@ def _share(limit: str, jobs: int) -> str:
 
 def told(job: Job, group: Group, error: Exception) -> Exception:
     """An error of a group, as one line."""
+    from ldp_core._trouble import trouble
+
     if isinstance(error, LDPError):
         return error
-    kind = type(error).__name__
-    hint = "give it more with --memory-limit, or use fewer --jobs" if kind == "OutOfMemoryException" else None
-    message = " ".join(str(error).split())[:300]
-    made = LDPError(f"{label(job.metadata, group)}: {kind}: {message}", hint=hint)
+    found = trouble(error) or LDPError(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    short = str(found.hint).endswith("--memory-limit") and job.doing.jobs > 1
+    hint = f"{found.hint}, or use fewer --jobs" if short else found.hint
+    made = LDPError(f"{label(job.metadata, group)}: {found.message}", hint=hint, retriable=found.retriable)
     made.__cause__ = error
     return made
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ldp_core.errors import LDPError
 
 from ldp_maintenance.errors import Unsupported
-from ldp_maintenance.inventory import ManifestCache, head_of, take
+from ldp_maintenance.inventory import head_of, take
 from ldp_maintenance.model import Doing, Operation, Outcome, Target
 from ldp_maintenance.policy import Ordering
 from ldp_maintenance.rewrite import windows
@@ -81,7 +81,7 @@ def opened(
     if head is None:
         return None
     metadata = at_head(base.metadata, head.snapshot_id)
-    cache = ManifestCache(base.io)
+    cache = target.cache(base.io)
     size = target_size(policy, metadata.properties)
     return Job(target, doing, operation, metadata, take(metadata, cache, head), cache, policy, size, order)
 
@@ -130,7 +130,16 @@ def _run(job: Job) -> Outcome:
     done.left += work.left_budget
     if job.policy.output_spec is not None and done.groups and not done.left:
         _put_together(job, done, (job.doing.clock() - begun).total_seconds())
+    if done.lost and not (done.groups or done.failed or done.left) and not _still_due(job):
+        reason = "others rewrote its files meanwhile"
+        return Outcome(OPERATION, "nothing", reason=reason, detail=detail(done, work), lines=lines)
     return finished(job, done, work, lines)
+
+
+def _still_due(job: Job) -> bool:
+    """Whether the table, as it is by now, still has what is worth a rewrite."""
+    again = opened(job.target, job.doing, job.operation)
+    return again is not None and bool(planned(again).groups)
 
 
 def _put_together(job: Job, done: Done, seconds: float) -> None:
@@ -191,7 +200,7 @@ def finished(job: Job, done: Done, work: Planned, lines: tuple[str, ...]) -> Out
     if done.removed_deletes:
         told.append(f"{_many(done.removed_deletes, 'delete file')} dropped: they apply to nothing any more")
     told += [f"lost: {label(job.metadata, group)}: {why}" for group, why in done.lost]
-    told += [f"failed: {error}" for _, error in done.failed]
+    told += [f"failed: {_said(error)}" for _, error in done.failed]
     if done.no_gain:
         told.append(
             f"{_many(len(done.no_gain), 'group')} left as they were: they would not become fewer files"
@@ -204,7 +213,7 @@ def finished(job: Job, done: Done, work: Planned, lines: tuple[str, ...]) -> Out
     )
     if done.failed:
         error = done.failed[0][1]
-        reason = f"{len(done.failed)} of {len(work.groups)} groups failed: {error}"
+        reason = f"{len(done.failed)} of {len(work.groups)} groups failed: {_said(error)}"
         hint = error.hint if isinstance(error, LDPError) else None
         code = error.code if isinstance(error, LDPError) else "error"
         return replace(made, status="failed", reason=reason, hint=hint, code=code, error=error)
@@ -231,6 +240,11 @@ def _aside(metadata: TableMetadata, work: Planned) -> tuple[str, ...]:
     if work.left_format:
         lines.append(f"{_many(work.left_format, 'file')} left alone: not Parquet")
     return tuple(lines)
+
+
+def _said(error: Exception) -> str:
+    """An error without its hint, which stands apart."""
+    return error.message if isinstance(error, LDPError) else str(error)
 
 
 def _many(count: int, word: str) -> str:
