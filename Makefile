@@ -44,9 +44,10 @@ test-pythons: ## the tests of the packages on every other installed Python of 3.
 test-lowest: ## and with the lowest versions of the direct dependencies
 	$(RUN) python tools/lowest.py
 
-crash-test: ## kill runs, ticks and backfills N times at random moments, run them again, count rows lost and doubled
+crash-test: ## kill runs, ticks, backfills and upkeep N times at random moments, go on, count rows lost and doubled
 	$(RUN) python tools/crash.py $(or $(N),100)
 	$(RUN) python tools/crash_schedule.py $(or $(N),100)
+	$(RUN) python tools/crash_maintain.py $(or $(N),100)
 
 integration: ## install and start services on loopback, and test against them
 	sh tools/services

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from crashing import NAME, Commands, Counts, commands, left_over, main, running
+from crashing import NAME, Commands, Counts, commands, left_over, main, running, temporary
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 ROWS = 200
@@ -81,7 +81,7 @@ def crash(root: Path, rounds: int, seed: int = 1) -> Counts:
     counts.lost = sum((wanted - found).values())
     counts.doubled = sum((found - wanted).values())
     counts.orphans = left_over(catalog)
-    counts.orphans += [str(path) for path in (root / "tmp").rglob("*") if path.is_file()]
+    counts.orphans += temporary(root)
     return counts
 
 

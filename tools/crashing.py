@@ -120,6 +120,12 @@ def left_over(catalog: Any) -> list[str]:
     return [path for path in orphans(base) if not path.endswith("_ldp/write.lock")]
 
 
+def temporary(root: Path) -> list[str]:
+    """Temporary files that killed commands left, but for those by which Python tries whether it can write."""
+    found = [path for path in (root / "tmp").rglob("*") if path.is_file()]
+    return [str(path) for path in found if path.read_bytes() not in (b"", b"blat")]
+
+
 def main(crash: Callable[[Path, int, int], Counts], about: str, name: str) -> int:
     """The command; exit code 1 where something was lost, doubled, left, or failed.
 

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from ldp_core.catalogs.sqlite import ClosingCatalog
+from ldp_maintenance import Maintenance
 from ldp_maintenance.expire import expire_snapshots
 from ldp_maintenance.model import Doing, Target
 from ldp_maintenance.orphans.run import remove_orphans
@@ -61,3 +62,25 @@ def test_maint_object_store_expiry_and_orphans(catalog: ClosingCatalog) -> None:
     table.refresh()
     assert table.scan().to_arrow().num_rows == 3
     assert remove_orphans(Target(catalog, ("db", "t")), doing).status == "nothing"
+
+
+def test_maint_object_store_a_table_of_two_names_is_found_without_loading_any(
+    catalog: ClosingCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pa.table({"id": [1, 2, 3]})
+    for name in ("t", "other"):
+        table = catalog.create_table(("db", name), rows.schema)
+        table.append(rows)
+    table = catalog.load_table("db.t")
+    copy = table.metadata_location.replace(".metadata.json", "-copy.metadata.json")
+    text = table.io.new_input(table.metadata_location).open().read()
+    with table.io.new_output(copy).create() as stream:
+        stream.write(text.replace(b"s3a://lake/wh/db/t", b"s3://lake/wh/db/t/"))
+    catalog.register_table("db.again", copy)
+    loaded: list[str] = []
+    load = catalog.load_table
+    monkeypatch.setattr(catalog, "load_table", lambda name: (loaded.append(".".join(name)), load(name))[1])
+    outcome = Maintenance(Target(catalog, ("db", "t"))).plan(["expire-snapshots"]).outcomes[0]
+    assert outcome.code == "safety_abort"
+    assert "db.again" in str(outcome.reason)
+    assert set(loaded) == {"db.t"}

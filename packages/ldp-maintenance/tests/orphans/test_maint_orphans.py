@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ldp_core._duck import private
 from ldp_core.commit.base import load_base
+from ldp_core.commit.change import Change
+from ldp_core.commit.publish import publish
 from ldp_core.commit.stage import Stage
 from ldp_core.errors import UsageError
 from ldp_core.fs import local_path
+from ldp_core.tables.write import Layout, write_files
 from ldp_maintenance.errors import Refused, SafetyAbort
 from ldp_maintenance.model import Doing, Target
 from ldp_maintenance.orphans import run as orphans_run
@@ -103,6 +109,24 @@ def test_maint_orphans_hidden_names_and_other_names_stay_unless_asked(table: Tab
     _run(table, hidden=True, any_name=True)
     assert not any(path.exists() for path in other)
     assert not looks.unreferenced_files(table)
+
+
+def test_maint_orphans_what_a_load_left_in_its_folder_of_a_partition_goes(tmp_path: Path) -> None:
+    table = builders.table(builders.catalog(tmp_path), partition="day")
+    base = load_base(table.catalog, ("db", "t"))
+    metadata = base.metadata
+    layout = Layout(metadata.schema(), metadata.spec(), metadata.properties, {})
+    sql = "SELECT 1::BIGINT AS id, 'NYC' AS city, TIMESTAMP '2024-01-01' AS at, 0.5::DOUBLE AS amount"
+    with Stage(base, str(uuid.uuid4())) as stage:
+        with private() as con:
+            (file,) = write_files(con, sql, layout, stage.folder).files
+        publish(base, lambda fresh: Change("append", added=(file,)), stage=stage)
+    path = local_path(file.file_path)
+    assert path.parent.name.startswith("__p0=")
+    lost = Path(shutil.copy(path, path.with_name("lost.parquet")))
+    (stranger,) = _put(table, "data/__p0=x/stray.parquet")
+    assert _run(table.refresh()).detail["removed"] == 1
+    assert (path.exists(), lost.exists(), stranger.exists()) == (True, False, True)
 
 
 def test_maint_orphans_a_partition_field_with_an_underscore_is_no_hidden_folder(tmp_path: Path) -> None:

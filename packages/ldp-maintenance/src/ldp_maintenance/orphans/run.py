@@ -1,7 +1,7 @@
 """``remove-orphans``: what is in the table's folders, old enough, called as Iceberg calls files, and unknown.
 
 Storage is listed before the metadata is read: a file that is committed between the two is in both. Files
-younger than the age guard may belong to a write that has not committed yet.
+younger than the age guard, by the clock of their storage, may belong to a write that has not committed yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ldp_maintenance.expire import check_allowed, check_amount
 from ldp_maintenance.model import Doing, Outcome, Target
 from ldp_maintenance.orphans.listing import Listed, list_files, refuse_unlistable
 from ldp_maintenance.orphans.names import is_hidden, is_iceberg, is_ours
-from ldp_maintenance.orphans.safety import all_listed, apart_from_others, clocks_agree, deep_enough, whole
+from ldp_maintenance.orphans.safety import all_listed, apart_from_others, deep_enough, seconds_behind, whole
 from ldp_maintenance.orphans.staged import Stages, belongs, stages_of
 from ldp_maintenance.places import Places, inside, outermost, roots
 from ldp_maintenance.policy import Orphans
@@ -59,7 +59,7 @@ def remove_orphans(target: Target, doing: Doing) -> Outcome:
         doing: How; a preview unless ``commit``.
 
     Raises:
-        Refused: ``gc.enabled`` is false, or the storage cannot be listed.
+        Refused: ``gc.enabled`` is false, or the storage cannot be listed, or its clock not be asked.
         UsageError: The age is negative, or zero and not written out.
         SafetyAbort: What was found contradicts itself; nothing was deleted.
         LDPError: A manifest cannot be read.
@@ -75,7 +75,6 @@ def remove_orphans(target: Target, doing: Doing) -> Outcome:
     folders = outermost(roots(first.metadata), places)
     deep_enough(target.name, first.metadata.location, folders, places)
     apart_from_others(target.name, folders, target.others, places)
-    clocks_agree(first, doing.commit)
     stages = stages_of(first)
     listed: dict[str, Listed] = {}
     for folder in folders:
@@ -100,6 +99,11 @@ def remove_orphans(target: Target, doing: Doing) -> Outcome:
         return _outcome(target, found, policy, "nothing")
     if not doing.commit:
         return _outcome(target, found, policy, "preview")
+    behind = seconds_behind(base, folders)
+    if behind:
+        found = sort_out(base.metadata, listed, reached, policy, cutoff - behind, stages)
+        if not found.orphans:
+            return _outcome(target, found, policy, "nothing")
     last = target.base()
     check_allowed(last, OPERATION)
     going = found.orphans

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ldp_core.commit._store import Store
 from ldp_core.commit.stage import staged_folder
-from ldp_core.fs import is_local, scheme_of
+from ldp_core.fs import is_local, local_path
 
-from ldp_maintenance.errors import SafetyAbort
+from ldp_maintenance.errors import Refused, SafetyAbort
 from ldp_maintenance.places import Places, inside
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CLOCKS_APART = 10 * 60.0
 """Seconds that the clock of storage may differ from that of this machine."""
+_TICK = 2.0
+"""Seconds by which clocks seem to differ where storage tells whole ones, or even ones."""
 _MUST_BE_THERE = ("data", "delete", "manifest", "manifest_list")
 
 
@@ -37,9 +39,11 @@ def apart_from_others(table: str, roots: Iterable[str], others: Iterable[str], p
         key = places.folder_key(root)
         for other, spelled in theirs.items():
             if inside(key, other) or inside(other, key):
+                same = "if it is this table under another name, drop one of the names and leave the files"
                 raise SafetyAbort(
                     f"the folders of {table} and of another table overlap: {root} and {spelled}",
-                    hint="files of the other one would look like orphans here; move one of the tables",
+                    hint="files of the other one would look like orphans here; "
+                    f"{same if key == other else 'move one of the tables'}",
                 )
 
 
@@ -113,24 +117,53 @@ def all_listed(
             )
 
 
-def clocks_agree(base: Base, commit: bool) -> None:
-    """Make sure that the age of a file means something: storage dates files by its own clock.
+def seconds_behind(base: Base, folders: Iterable[str]) -> float:
+    """How far the clock of a table's storage is behind that of this machine: files are dated by it.
+
+    Asked by a file that is written into each folder, and deleted. A folder on this machine may be another
+    machine's, and is asked, too.
+
+    Args:
+        base: The table.
+        folders: Those that were listed.
+
+    Returns:
+        Seconds; 0 where it is ahead, or no more behind than the fraction of a second that stores leave out.
 
     Raises:
-        SafetyAbort: It is far from that of this machine.
+        SafetyAbort: It is so far from it, either way, that ages mean nothing.
+        Refused: Nothing can be written there.
     """
-    if not commit or is_local(base.metadata.location):
-        return  # A local file is dated by this machine, and a preview writes nothing.
     store = Store(dict(base.io.properties))
-    probe = f"{staged_folder(base.metadata.location)}/.probe-{uuid.uuid4().hex}"
-    store.write(probe, b"")
+    return max((_behind(store, folder) for folder in folders), default=0.0)
+
+
+def _behind(store: Store, folder: str) -> float:
+    if is_local(folder) and not local_path(folder).is_dir():
+        return 0.0  # It holds nothing.
+    place = staged_folder(folder)
+    probe = f"{place}/.probe-{uuid.uuid4().hex}"
+    ours = time.time()
     try:
-        now = store.modified(probe) or 0.0
+        store.write(probe, b"")
+        try:
+            theirs = store.modified(probe)
+        finally:
+            store.delete(probe)
+    except OSError as error:
+        raise Refused(
+            f"the clock that dates the files of {folder} cannot be asked: "
+            f"{type(error).__name__}: {' '.join(str(error).split())[:200]}",
+            hint="give the right to write below the table's folders",
+        ) from error
     finally:
-        store.delete(probe)
-    if abs(now - time.time()) > CLOCKS_APART:
+        store.prune(place, up_to=f"{folder.rstrip('/')}/_ldp")
+    if not theirs:
+        return 0.0  # Storage that tells no time has only files that count as new.
+    apart = ours - theirs
+    if abs(apart) > CLOCKS_APART:
         raise SafetyAbort(
-            f"the clocks of {scheme_of(base.metadata.location)} storage and of this machine are "
-            f"{abs(now - time.time()):.0f} seconds apart",
-            hint="set this machine's clock: the age of files cannot be told",
+            f"the clock that dates files of {folder} and this machine's are {abs(apart):.0f} seconds apart",
+            hint="set the one that is wrong: the age of files cannot be told",
         )
+    return apart if apart > _TICK else 0.0
