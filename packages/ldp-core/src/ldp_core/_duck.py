@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY_LIMIT = "400MB"
 
+_SIZE = re.compile(
+    r"\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e\d+)?)\s*(b|bytes?|[kmgt]i?b?|(kilo|mega|giga|tera)bytes?|%)\s*",
+    re.IGNORECASE,
+)
 _GLOB = str.maketrans({char: f"[{char}]" for char in "*?["})
 _SAME = {
     "s3a": ("s3",),
@@ -81,6 +86,17 @@ def set_memory_limit(con: DuckDBPyConnection, memory_limit: str) -> None:
         con.execute(f"SET memory_limit={text(memory_limit)}")
     except duckdb.ParserException as error:
         raise _no_size(memory_limit, "--memory-limit") from error
+
+
+def refuse_no_size(limit: str) -> None:
+    """Refuse a memory limit that no engine takes, without one: ``400MB``, ``2 GiB`` and ``80%`` are sizes.
+
+    Raises:
+        UsageError: It is no size, or zero.
+    """
+    found = _SIZE.fullmatch(limit)
+    if found is None or float(found[1]) == 0:
+        raise _no_size(limit, "--memory-limit")
 
 
 def _no_size(limit: str, said: str) -> UsageError:

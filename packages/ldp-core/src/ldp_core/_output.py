@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import PurePath
@@ -29,10 +29,27 @@ env_option = click.option(
 )
 """``--env NAME``; the parameter is ``env: str | None``."""
 
-memory_option = click.option(
-    "--memory-limit", metavar="SIZE", default=None, help="Memory of the engine, such as 400MB (the default)."
-)
-"""``--memory-limit SIZE``; the parameter is ``memory_limit: str | None``."""
+
+def memory_limit_option(text: str) -> Callable[[Any], Any]:
+    """``--memory-limit SIZE``; the parameter is ``memory_limit: str | None``. What is no size is refused.
+
+    Args:
+        text: What the help says.
+    """
+    return click.option("--memory-limit", metavar="SIZE", default=None, help=text, callback=_size)
+
+
+def _size(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    del option
+    if value is not None and not context.resilient_parsing:
+        from ldp_core._duck import refuse_no_size
+
+        refuse_no_size(value)
+    return value
+
+
+memory_option = memory_limit_option("Memory of the engine, such as 400MB (the default).")
+"""As most commands have it."""
 
 
 def say(text: str = "") -> None:

@@ -121,6 +121,18 @@ class ConfigError(LDPError):
             )
         return error
 
+    def about(self, key: str) -> tuple[Problem, ...]:
+        """Its problems; where it carries none, itself as one: about its file, or about a key without one.
+
+        Args:
+            key: What named the thing that is wrong.
+        """
+        if self.problems:
+            return self.problems
+        if self.file:
+            return (Problem(self.message, self.key or "", self.file, self.line, self.hint),)
+        return (Problem(self.message, key, hint=self.hint),)
+
 
 class UsageError(LDPError):
     """A command line is wrong."""

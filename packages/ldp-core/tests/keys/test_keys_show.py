@@ -56,6 +56,7 @@ def test_one_window_or_key_is_one_answer(lake: Any) -> None:
     lake.load(None, key="mine")
     published = one(lake, "--window", "2026-08-02/2026-08-03")
     assert (published["state"], published["snapshot_id"]) == ("published", str(ids[1]))
+    assert published["expired"] is False
     assert one(lake, "--window", "2026-08-09/2026-08-10")["state"] == "free"
     assert one(lake, "--key", "mine")["state"] == "published"
     assert one(lake, "--key", published["key"])["state"] == "published"
@@ -72,6 +73,8 @@ def test_the_run_that_published_is_told_by_its_id_where_its_snapshot_still_is(la
     first = lake.load(lake.day(0), run="second-day").snapshot_id
     lake.load(lake.day(1), run="01a22a21-d4ba-7000-8000-000000000000")
     recent = one(lake)["recent"]
+    assert [item["expired"] for item in recent] == [False, False]
+    assert "expired" not in lake.run(keys, "show", "rides.json")
     assert [item["run_id"] for item in recent] == ["second-day", "01a22a21-d4ba-7000-8000-000000000000"]
     assert recent[0]["run"] == run_hex("second-day")
     assert f"snapshot {first}, run second-day, attempt 1\n" in lake.run(keys, "show", "rides.json")
@@ -81,11 +84,15 @@ def test_the_run_that_published_is_told_by_its_id_where_its_snapshot_still_is(la
     assert text == f"published: window {DAY.format(1, 2)} of rides, in snapshot {first}, by run second-day\n"
     table = lake.table()
     table.maintenance.expire_snapshots().by_id(first).commit()
-    assert one(lake)["recent"][0]["run_id"] is None
+    assert [item["run_id"] is None for item in one(lake)["recent"]] == [True, False]
+    assert [item["expired"] for item in one(lake)["recent"]] == [True, False]
     text = lake.run(keys, "show", "rides.json")
-    assert f"snapshot {first}, a run whose hash is {run_hex('second-day')}, attempt 1\n" in text
-    assert one(lake, *words)["run_id"] is None
-    assert "by run" not in lake.run(keys, "show", "rides.json", *words)
+    assert f"snapshot {first} (expired), run {run_hex('second-day')}, attempt 1\n" in text
+    assert text.endswith("of its run the id without dashes, or a hash of one that is no UUID\n")
+    answer = one(lake, *words)
+    assert (answer["state"], answer["expired"], answer["run_id"]) == ("published", True, None)
+    text = lake.run(keys, "show", "rides.json", *words)
+    assert text == f"published: window {DAY.format(1, 2)} of rides, in snapshot {first} (expired)\n"
 
 
 def test_where_there_is_no_table_every_window_is_free(lake: Any) -> None:

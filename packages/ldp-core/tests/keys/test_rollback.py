@@ -102,6 +102,15 @@ def test_back_to_before_a_run(lake: Any) -> None:
     assert "published the first snapshot of the table" in str(first)
 
 
+def test_what_stood_before_a_run_may_have_expired(lake: Any) -> None:
+    first, second = lake.days(2)
+    run = lake.table().snapshot_by_id(second).summary["ldp.run-id"]
+    lake.table().maintenance.expire_snapshots().by_id(first).commit()
+    error = lake.fails(rollback, "rides.json", "--run", run)
+    assert str(error).startswith(f"the snapshot before run {run} has expired; main cannot go back to it")
+    assert "ldp snapshots CONFIG" in str(error)
+
+
 def test_main_only_goes_back(lake: Any) -> None:
     ids = lake.days(3)
     back(lake, "--snapshot", str(ids[0]), "--yes")

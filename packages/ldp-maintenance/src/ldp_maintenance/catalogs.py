@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldp_core.errors import CatalogError, ConfigError, LDPError
+from ldp_core.errors import CatalogError, ConfigError
 from ldp_core.spi import Spec
 
 if TYPE_CHECKING:
@@ -200,6 +200,7 @@ def open_rest(
         CatalogError: It does not answer.
     """
     from ldp_core.catalogs.tables import unreachable
+    from ldp_core.config.secrets import mask
     from pyiceberg.catalog.rest import RestCatalog
 
     given = {
@@ -214,7 +215,7 @@ def open_rest(
     wanted = {**(properties or {}), **{key: value for key, value in given.items() if value is not None}}
     try:
         return RestCatalog(name, **wanted)
-    except (LDPError, CatalogError):
-        raise
     except Exception as error:
-        raise unreachable(name, error) from error
+        found = unreachable(f"{name} at {mask(uri)}", error)
+        hint = f"look at its address and its secret ({TOKEN}, {CREDENTIAL})"
+        raise CatalogError(found.message, hint=hint, retriable=found.retriable) from error

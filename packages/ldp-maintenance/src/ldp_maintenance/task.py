@@ -75,9 +75,7 @@ class OpenMaintain:
     def _config(self) -> Config:
         from ldp_core.config import Config
 
-        file, path = self.task.file, self._said["config"]
-        name = str(Path(file).parent / path) if file else path
-        return Config.from_file(Path(self.task.base_dir, path), self.task.env, name)
+        return Config.of_task(self.task, self._said["config"])
 
     def problems(self, *, replace: bool = False) -> list[Problem]:
         """What is wrong with the config as far as its table is concerned, and zeros that nobody typed."""
@@ -100,9 +98,7 @@ class OpenMaintain:
             if "catalog" not in config.spec("target").values:
                 found.append(Problem("the config's target is no Iceberg table", key=f"{key}.config"))
         except ConfigError as error:
-            found += list(error.problems) or [
-                Problem(error.message, error.key or f"{key}.config", error.file, error.line, error.hint)
-            ]
+            found += error.about(f"{key}.config")
         return found
 
     def info(self, window: Window | None, *, replace: bool = False) -> TaskInfo:

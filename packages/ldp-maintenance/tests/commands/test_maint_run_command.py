@@ -233,6 +233,30 @@ def test_a_safety_abort_has_its_code(lake: Path, ldp: Ldp) -> None:
     assert err.startswith("ldp: error: db.one: remove-orphans: ")
 
 
+def test_a_table_of_two_names_loses_no_file_under_either(lake: Path, ldp: Ldp) -> None:
+    catalog = builders.catalog(lake)
+    two = catalog.load_table("db.two")
+    zwei = catalog.register_table("db.zwei", two.metadata_location)
+    kept = looks.referenced_files(two)
+    words = ("maintain", "expire", "db.two", *SQL, "--max-snapshot-age-days", "0")
+    for flags in ((), ("--yes",)):
+        code, out, err = ldp(*words, *flags, "--json")
+        assert (code, json.loads(out)["error"]["code"]) == (1, "safety_abort")
+        assert err.startswith("ldp: error: db.two: expire-snapshots: db.two and db.zwei are two names")
+    code, out, _ = ldp("maintain", "--all", *SQL, "--max-snapshot-age-days", "0", "--yes", "--json")
+    wrong = {
+        (table["table"], one["operation"]): one["error"]["code"]
+        for table in json.loads(out)["tables"]
+        for one in table["operations"]
+        if "error" in one
+    }
+    deleting = ("expire-snapshots", "remove-orphans")
+    assert code == 1
+    assert wrong == {(f"db.{name}", one): "safety_abort" for name in ("two", "zwei") for one in deleting}
+    assert kept <= looks.files_on_disk(two)
+    assert len(looks.rows(zwei)) == 30
+
+
 def test_a_table_that_cannot_be_told_of_does_not_stop_the_others(lake: Path, ldp: Ldp) -> None:
     table = builders.catalog(lake).load_table("db.one")
     with table.transaction() as change:

@@ -40,7 +40,6 @@ def test_blocks_stand_in_stream_metadata_and_schema(tmp_path: Path) -> None:
     assert found == {
         "version": 2,
         "warehouse": "acme",
-        "defaults": {},
         "namespaces": {
             "raw": {
                 "tables": {
@@ -89,3 +88,41 @@ def test_no_catalog_at_all(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(ConfigError, match="no list of streams"):
         from_singer(str(path), "raw", "acme")
+
+
+def _of_project(block: Any, **stream: Any) -> dict[str, Any]:
+    """A stream as Meltano hands it to a tap, with a block of the project."""
+    metadata = {
+        "inclusion": "available",
+        "selected": True,
+        "table-key-properties": ["id"],
+        "x-iceberg": block,
+    }
+    columns = [{"breadcrumb": ["properties", "id"], "metadata": {"inclusion": "automatic"}}]
+    return {
+        "tap_stream_id": "a",
+        "stream": "a",
+        "metadata": [*columns, {"breadcrumb": [], "metadata": metadata}],
+        **stream,
+    }
+
+
+def test_a_block_may_be_json_text_as_a_project_of_meltano_must_write_it(tmp_path: Path) -> None:
+    block = {"min_input_files": 3, "retention": {"expire_snapshots": {"max_snapshot_age_days": 2}}}
+    found = from_singer(_catalog(tmp_path, _of_project(json.dumps(block))), "raw", "acme")
+    assert found["namespaces"]["raw"]["tables"] == {"a": block}
+
+
+@pytest.mark.parametrize("block", [3, ["min_input_files"], "min_input_files: 3", '"x"', "{"])
+def test_a_block_that_is_no_object_is_told_with_its_place(tmp_path: Path, block: Any) -> None:
+    path = _catalog(tmp_path, _of_project({"min_input_files": 3}), _of_project(block, stream="b"))
+    with pytest.raises(ConfigError) as caught:
+        from_singer(path, "raw", "acme")
+    assert str(caught.value).startswith(f"{path}:1: streams[1].x-iceberg: must be an object")
+
+
+@pytest.mark.parametrize("namespace", ["", " ", "raw.", "raw..x"])
+def test_a_namespace_that_is_none_is_refused(tmp_path: Path, namespace: str) -> None:
+    path = _catalog(tmp_path, _of_project({"min_input_files": 3}))
+    with pytest.raises(ConfigError, match="is no namespace"):
+        from_singer(path, namespace, "acme")

@@ -135,3 +135,15 @@ def test_a_config_that_is_wrong_is_told_with_its_own_problems(folder: Path) -> N
     assert "did you mean min_input_files?" in str(_open(folder).problems()[0])
     (folder / "c.json").unlink()
     assert "not found" in str(_open(folder).problems()[0])
+
+
+def test_a_config_that_cannot_be_read_is_about_the_key_or_about_the_file(folder: Path) -> None:
+    value = {"config": "c.json"}
+    task = Task("tidy", "maintain", value, base_dir=folder, key="tasks[0]", file="nightly/w.yaml")
+    (folder / "c.json").write_text('{"identifier": ')
+    found = KIND.open(task).problems()
+    assert [(one.file, one.key) for one in found] == [(str(Path("nightly", "c.json")), "")]
+    (folder / "c.json").unlink()
+    found = KIND.open(task).problems()
+    assert [(one.file, one.key) for one in found] == [(None, "maintain.config")]
+    assert str(Path("nightly", "c.json")) in found[0].message

@@ -124,7 +124,7 @@ class OpenContract:
             try:
                 look()
             except ConfigError as error:
-                found += self._of(error, key)
+                found += error.about(f"{self.task.kind}.{key}")
         return found
 
     def _loader(self) -> None:
@@ -132,13 +132,6 @@ class OpenContract:
         config = self._config()
         if config is not None:
             config.validate("target")
-
-    def _of(self, error: ConfigError, key: str) -> Iterator[Problem]:
-        if error.problems:
-            yield from error.problems
-        else:
-            place = f"{self.task.kind}.{key}" if error.file is None else error.key or ""
-            yield Problem(error.message, place, error.file, error.line, error.hint)
 
     def _config(self) -> Any:
         """The config that loads the rows; None where they are named otherwise."""
@@ -149,7 +142,7 @@ class OpenContract:
         word = self._target
         if word is None or self._said.get("format") or not is_config(word):
             return None
-        return Config.from_file(word, self.task.env)
+        return Config.of_task(self.task, self._said["target"])
 
     def info(self, window: Window | None, *, replace: bool = False) -> TaskInfo:
         """The rows that it looks at."""

@@ -92,6 +92,21 @@ def test_what_is_wrong_is_known_before_it_runs(tmp_path: Path) -> None:
     assert [problem.key for problem in found if problem.file is None] == ["contract.target"]
 
 
+def test_a_config_that_is_wrong_is_called_as_the_workflow_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nightly = tmp_path / "nightly"
+    nightly.mkdir()
+    (nightly / "load.json").write_text('{"identifier": "load", "metadata": {"target": {"name": "orders"}}}')
+    (nightly / "shop.odcs.yaml").write_text(CONTRACT)
+    said = {"contract": "shop.odcs.yaml", "target": "load.json"}
+    found = KIND.open(Task("a", "contract", said, (), nightly, "tasks[0]", "nightly/w.yaml")).problems()
+    assert [(problem.file, problem.key) for problem in found] == [
+        (str(Path("nightly", "load.json")), "metadata.target.format")
+    ]
+
+
 def test_a_config_that_has_loaded_nothing_yet_is_no_problem(tmp_path: Path) -> None:
     _config(tmp_path)
     task = _opened(tmp_path, target="load.json")

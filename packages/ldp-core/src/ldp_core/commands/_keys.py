@@ -144,6 +144,7 @@ def _publish(ledger: Ledger, item: Publish, view: TableView) -> dict[str, Any]:
         "window": str(item.window) if item.window else None,
         "own_key": not ledger.derived(item),
         "snapshot_ids": [str(point.snapshot) for point in item.points],
+        "expired": bool(item.points) and item.points[-1].snapshot not in view.snapshots,
         "run_id": _run_id_of(view, item),
         "run": item.run or None,
         "attempt": item.attempt,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.commands._keys import Place, ledger_json, window_texts
@@ -9,6 +10,19 @@ from ldp_core.commands._keys import Place, ledger_json, window_texts
 if TYPE_CHECKING:
     from ldp_core.commit.ledger import Ledger
     from ldp_core.tables.view import TableView
+
+
+_NOTHING: Mapping[str, Any] = {
+    "state": "free",
+    "snapshot_id": None,
+    "expired": False,
+    "run_id": None,
+    "config": None,
+}
+_EXPIRED = (
+    "  of a snapshot that has expired the table keeps the key, and of its run the id without dashes, or a "
+    "hash of one that is no UUID"
+)
 
 
 def overview(place: Place) -> dict[str, Any]:
@@ -61,7 +75,7 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
     try:
         view = place.view()
     except TableNotFound:
-        return {**body, "state": "free", "snapshot_id": None, "run_id": None, "config": None}
+        return {**body, **_NOTHING}
     found = find(view, owner.pipeline, made, asked)
     if found is None:
         verified(view, owner.pipeline)  # a run asks for this too before it loads what is free
@@ -74,6 +88,7 @@ def answer(place: Place, window: str | None, key: str | None) -> dict[str, Any]:
         **body,
         "state": "published" if found else "free",
         "snapshot_id": snapshot,
+        "expired": snapshot is not None and left is None,
         "run_id": left.summary.get(RUN) if left else None,
         "config": config,
     }
@@ -84,7 +99,7 @@ def answered(body: dict[str, Any]) -> str:
     what = f"window {body['window']}" if body["window"] else f"key {body['key']}"
     if body["state"] == "free":
         return f"free: {what} of {body['pipeline']}"
-    where = f"snapshot {body['snapshot_id']}" if body["snapshot_id"] else "a snapshot that has been folded"
+    where = _snapshot(body) if body["snapshot_id"] else "a snapshot that has been folded"
     by = f", by run {body['run_id']}" if body["run_id"] else ""
     return f"published: {what} of {body['pipeline']}, in {where}{by}"
 
@@ -130,15 +145,20 @@ def _details(item: dict[str, Any]) -> list[str]:
         for one in item[label]:
             name = f"key {one['key']}{_of(one)}" if one["own_key"] else one["window"]
             last = one["snapshot_ids"][-1] if one["snapshot_ids"] else "unknown"
-            made.append(f"    {name}  snapshot {last}{_run(one)}")
+            made.append(f"    {name}  {_snapshot({**one, 'snapshot_id': last})}{_run(one)}")
+    if any(one["expired"] for one in (*item["recent"], *item["off"])):
+        made.append(_EXPIRED)
     return made
+
+
+def _snapshot(one: Mapping[str, Any]) -> str:
+    return f"snapshot {one['snapshot_id']}{' (expired)' if one['expired'] else ''}"
 
 
 def _run(one: dict[str, Any]) -> str:
     """The run that published."""
-    if one["run_id"]:
-        return f", run {one['run_id']}, attempt {one['attempt']}"
-    return f", a run whose hash is {one['run']}, attempt {one['attempt']}" if one["run"] else ""
+    name = one["run_id"] or one["run"]
+    return f", run {name}, attempt {one['attempt']}" if name else ""
 
 
 def _of(own: dict[str, Any]) -> str:

@@ -97,9 +97,9 @@ def before_run(view: TableView, run_id: str) -> int:
             f"run {run_id} cannot be rolled back: {why}", hint="ldp snapshots CONFIG lists what there is"
         )
     first = mine[-1]
-    if first.parent is not None:
+    if first.parent is not None and first.parent in view.snapshots:
         return first.parent
-    if first.sequence > 1:
+    if first.parent is not None or first.sequence > 1:
         raise RollbackRefused(
             f"the snapshot before run {run_id} has expired; main cannot go back to it",
             hint="ldp snapshots CONFIG lists what there is",

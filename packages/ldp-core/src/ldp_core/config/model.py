@@ -18,7 +18,7 @@ from ldp_core.config.pipeline import API_VERSION, SOURCE, TARGET, metadata_shape
 from ldp_core.errors import ConfigError, LDPError, PipelineNotFound, Problem
 from ldp_core.fs import local_path
 from ldp_core.shape import Named, Shape
-from ldp_core.spi import Section, Spec
+from ldp_core.spi import Section, Spec, Task
 
 _UNREAD = Document({})
 _ENDPOINTS: dict[str, Named] = {"source": SOURCE, "target": TARGET}
@@ -87,6 +87,20 @@ class Config:
             ConfigError: The file cannot be read or parsed; names file and line.
         """
         return cls._of(load_document(path, name=name), None, env)
+
+    @classmethod
+    def of_task(cls, task: Task, path: str) -> Config:
+        """Read the config that a task of a workflow names; messages call it as the workflow's file is called.
+
+        Args:
+            task: The task.
+            path: The file, as the task says it: relative to the workflow's.
+
+        Raises:
+            ConfigError: The file cannot be read or parsed; names file and line.
+        """
+        name = str(Path(task.file).parent / path) if task.file else path
+        return cls.from_file(Path(task.base_dir, path), task.env, name)
 
     @classmethod
     def from_document(cls, document: Document, env: str | None = None) -> Config:

@@ -154,7 +154,7 @@ def _plugins(config: Config, secrets: list[Problem]) -> Iterator[Problem]:
     try:
         check_env(config.base_dir, config.env)
     except ConfigError as error:
-        yield from _of_error(error, "")
+        yield from error.about("")
         known_env = False
     for name, type in (("source", SOURCE), ("target", TARGET)):
         yield from _endpoint(config, name, type, secrets, known_env=known_env)
@@ -186,7 +186,7 @@ def _endpoint(
             named = lookup(written["catalog"], config.base_dir, config.env) if known_env else None
             found = named.problems() if named else []
         except ConfigError as error:
-            found = list(_of_error(error, f"{key}.catalog"))
+            found = list(error.about(f"{key}.catalog"))
         yield from found
         if named is None or found:
             wrong.append(Problem("cannot be read", key="catalog"))
@@ -211,16 +211,6 @@ def _inside(problems: list[Problem], key: str) -> list[Problem]:
     return [
         replace(item, key=item.key[len(key) + 1 :]) for item in problems if item.key.startswith(f"{key}.")
     ]
-
-
-def _of_error(error: ConfigError, key: str) -> Iterator[Problem]:
-    """The problems of an error; what has no file of its own is about a key of the config."""
-    if error.problems:
-        yield from error.problems
-    elif error.file:
-        yield Problem(error.message, error.key or "", error.file, error.line, error.hint)
-    else:
-        yield Problem(error.message, key=key, hint=error.hint)
 
 
 def _keyed(problems: list[Problem], key: str, fit: Fitting | None = None) -> Iterator[Problem]:

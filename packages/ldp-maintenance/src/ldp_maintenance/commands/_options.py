@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-from ldp_core._output import env_option, json_option
+from ldp_core._output import env_option, json_option, memory_limit_option
 
 from ldp_maintenance.commands._types import Amount, OrderBy, OrNone, Size, ZOrder
 
@@ -53,11 +53,7 @@ doing_options = _all(
         metavar="N",
         help="Groups of files that are rewritten, and files that are deleted, at the same time.",
     ),
-    click.option(
-        "--memory-limit",
-        metavar="SIZE",
-        help="Memory of the engine: 256MB by default, and 400MB to put rows in order.",
-    ),
+    memory_limit_option("Memory of the engine: 400MB by default."),
     click.option(
         "--budget-seconds",
         type=Amount(positive=True),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from ldp_core._output import json_option, print_json, print_table, say
+from ldp_core._output import json_option, print_json, print_table, say, warn
 
 from ldp_maintenance.commands import _options
 
 out_option = click.option(
     "-o", "--output", metavar="FILE", help="Write to this file; to standard output else."
 )
+force_option = click.option("--force", is_flag=True, help="Overwrite the file when it is there.")
 
 
 @click.group()
@@ -22,12 +23,17 @@ def config() -> None:
 @config.command()
 @_options.address_options
 @out_option
-def generate(output: str | None, **given: Any) -> None:
+@force_option
+def generate(output: str | None, force: bool, **given: Any) -> None:
     """Write a table-config file of what holds now for a table, a config, or a whole catalog (--all)."""
     from ldp_maintenance.addressing import find
     from ldp_maintenance.config.generate import generated, write
 
-    write(generated(find(_options.address(given))), output)
+    address = _options.address(given)
+    found = find(address)
+    every = address.every or (found.file is not None and found.file.defaults is not None)
+    whole = every and address.word is None and address.namespace is None
+    write(generated(found, whole=whole), output, force=force)
 
 
 @config.command()
@@ -80,14 +86,20 @@ def explain(as_json: bool, **given: Any) -> None:
     help="The warehouse that the file is for; by default `x-iceberg.warehouse` at the top of the catalog.",
 )
 @click.option(
-    "--no-evolution", is_flag=True, help="Turn partition evolution off where a stream says nothing."
+    "--no-evolution",
+    is_flag=True,
+    help="Turn partition evolution off where a stream says nothing, and for all other tables.",
 )
 @out_option
+@force_option
 def import_singer(
-    catalog: str, namespace: str, warehouse: str | None, no_evolution: bool, output: str | None
+    catalog: str, namespace: str, warehouse: str | None, no_evolution: bool, output: str | None, force: bool
 ) -> None:
     """Make a table-config file of the x-iceberg blocks of a Singer or Meltano catalog."""
     from ldp_maintenance.config.generate import write
-    from ldp_maintenance.config.singer import from_singer
+    from ldp_maintenance.config.singer import BLOCK, from_singer
 
-    write(from_singer(catalog, namespace, warehouse, evolution=not no_evolution), output)
+    found = from_singer(catalog, namespace, warehouse, evolution=not no_evolution)
+    write(found, output, force=force)
+    if not found["namespaces"][namespace]["tables"]:
+        warn(f"no stream of {catalog} that is selected has an {BLOCK} block: the file names no table")

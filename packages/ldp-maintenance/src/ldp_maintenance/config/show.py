@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any
+
+from ldp_core.config.validate import check
 
 from ldp_maintenance.config.layers import EVOLVES, PLACES, RULES
 from ldp_maintenance.config.properties import STANDARD
+from ldp_maintenance.config.shapes import SETTINGS
 from ldp_maintenance.policy import (
     MANIFEST_SIZE,
     SNAPSHOT_AGE_DAYS,
@@ -36,13 +40,20 @@ def shown(policy: Policy, properties: Mapping[str, str] | None = None) -> Iterat
         policy: The policy.
         properties: Of the table: they fill what the policy leaves to them.
     """
+    there = properties or {}
     for key, place in PLACES.items():
         origin = policy.origins.get("evolution" if place in (EVOLVES, RULES) else place, "defaults")
-        yield key, _value(policy, place, properties or {}), origin
+        head, _, name = place.partition(".")
+        if head == "properties" and name not in policy.properties and name in there:
+            origin = "properties"
+        yield key, _value(policy, place, there), origin
 
 
 def settings(policy: Policy, properties: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A table's section of a file that says what holds of it now."""
+    """A table's section of a file that says what holds of it now.
+
+    A property of the table with a value that no file may have, such as an age of zero, is left to the table.
+    """
     found: dict[str, Any] = {}
     for key, value, _ in shown(policy, properties):
         if value is None and key != "skip_partitions_newer_than_windows":
@@ -50,6 +61,8 @@ def settings(policy: Policy, properties: Mapping[str, str] | None = None) -> dic
         if key == "partition_evolution.rules" and not value:
             continue
         *outer, last = key.split(".")
+        if any(check(SETTINGS, reduce(lambda below, part: {part: below}, reversed(outer), {last: value}))):
+            continue
         inner = found
         for part in outer:
             inner = inner.setdefault(part, {})
@@ -74,7 +87,7 @@ def _value(policy: Policy, place: str, properties: Mapping[str, str]) -> Any:
     head, _, rest = place.partition(".")
     inner = getattr(policy, head)
     if head == "properties":
-        return _typed(inner.get(rest))
+        return _typed(inner.get(rest, properties.get(rest)))
     value = getattr(inner, rest) if rest else inner
     return _plain(_filled(place, properties) if value is None else value)
 
@@ -83,10 +96,11 @@ def _filled(place: str, properties: Mapping[str, str]) -> Any:
     """What the table's own property says of a place, else what holds by default."""
     name = next((name for name, filled in STANDARD.items() if filled == place), None)
     text = properties.get(name) if name else None
-    if text is not None and text.strip().lstrip("-").isdigit():
-        number = int(text)
-        return number / _DAY_MS if place.endswith("_days") else number
-    return _FALLBACKS.get(place)
+    if text is None:
+        return _FALLBACKS.get(place)
+    if not text.strip().lstrip("-").isdigit():
+        return text  # who uses it says what is wrong with it
+    return int(text) / _DAY_MS if place.endswith("_days") else int(text)
 
 
 def _plain(value: Any) -> Any:
@@ -95,9 +109,10 @@ def _plain(value: Any) -> Any:
 
 
 def _typed(text: str | None) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text is not None and text.isdigit() else text
+    word = text.strip().lower() if text is not None else None
+    if word in ("true", "false"):
+        return word == "true"
+    return int(word) if word is not None and word.isdigit() else text
 
 
 def _rule(rule: EvolutionRule) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 A block may stand in the stream, in the metadata of the stream (the entry with an empty breadcrumb, where
 Meltano puts what a project says), or in the stream's schema. Where several do, the metadata beats the stream,
-and the stream beats the schema, key by key.
+and the stream beats the schema, key by key. It may be text that is JSON: Meltano takes an object under
+``metadata`` apart and drops its parts, for they name no column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +32,8 @@ def from_singer(
         path: The catalog.
         namespace: Of the tables.
         warehouse: That the file is for; by default ``x-iceberg.warehouse`` at the top of the catalog.
-        evolution: False turns partition evolution off where a block says nothing of it.
+        evolution: False turns partition evolution off where a block says nothing of it, and by ``defaults``
+            for all other tables of the warehouse. Else the file is for the tables of the blocks alone.
 
     Raises:
         ConfigError: It is no such catalog, or a block is not right; carries every problem, with its line.
@@ -43,32 +46,26 @@ def from_singer(
     warehouse = warehouse or (top.get("warehouse") if isinstance(top, Mapping) else None)
     if not isinstance(warehouse, str):
         raise ConfigError("the warehouse is not named", file=document.name, hint="--warehouse NAME")
+    if any(not part.strip() for part in namespace.split(".")):
+        raise ConfigError(f"{namespace!r} is no namespace: a part of it is empty")
     tables: dict[str, Any] = {}
     problems: list[Problem] = []
     for at, stream in enumerate(streams):
-        key = f"streams[{at}]"
         if not isinstance(stream, Mapping) or not _selected(stream):
             continue
-        name = _name(stream)
-        blocks = list(_blocks(stream))
-        if not blocks:
+        name, block, wrong = _name(stream), *_block(stream)
+        if block is None and not wrong:
             continue
-        block: dict[str, Any] = {}
-        for one in blocks:
-            block.update(one)
-        wrong = [*check(SETTINGS, block), *setting_problems(block)]
+        if not wrong:
+            wrong = [*check(SETTINGS, block), *setting_problems(block or {})]
         if not name or "." in name or name in tables:
             why = "is there twice" if name in tables else "is no table name"
             wrong.append(Problem(f"the stream {name!r} {why}", hint="set its alias or table_name"))
-        problems += [
-            replace(
-                item,
-                key=f"{key}.{BLOCK}.{item.key}".rstrip("."),
-                file=document.name,
-                line=document.line_of(key),
-            )
-            for item in wrong
-        ]
+        key = f"streams[{at}]"
+        line = document.line_of(key)
+        for item in wrong:
+            inner = f"{key}.{BLOCK}.{item.key}".rstrip(".")
+            problems.append(replace(item, key=inner, file=document.name, line=line))
         tables[name] = block
     if problems:
         raise ConfigError.from_problems(tuple(problems))
@@ -78,7 +75,7 @@ def from_singer(
     return {
         "version": 2,
         "warehouse": warehouse,
-        "defaults": {} if evolution else off,
+        **({} if evolution else {"defaults": off}),
         "namespaces": {namespace: {"tables": tables}},
     }
 
@@ -93,15 +90,27 @@ def _of_stream(stream: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _blocks(stream: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The blocks of a stream, the weakest first."""
+def _block(stream: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The blocks of a stream as one, None where there is none; and what is wrong with them."""
     schema = stream.get("schema")
+    found: dict[str, Any] | None = None
     for place in (schema if isinstance(schema, Mapping) else {}, stream, _of_stream(stream)):
         block = place.get(BLOCK)
+        if isinstance(block, str):
+            block = _parsed(block)
         if isinstance(block, Mapping):
-            yield block
+            found = {**(found or {}), **block}
         elif block is not None:
-            raise ConfigError(f"the {BLOCK} block of the stream {_name(stream)!r} is no object")
+            return None, [Problem("must be an object, or text that is the JSON of one")]
+    return found, []
+
+
+def _parsed(text: str) -> Any:
+    """Text as JSON, else as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _selected(stream: Mapping[str, Any]) -> bool:

@@ -35,9 +35,8 @@ class PipelineKind:
 
     def open(self, task: Task) -> OpenPipeline:
         """Read the config that the task names."""
-        name = str(Path(task.file).parent / task.value) if task.file else task.value
         try:
-            return OpenPipeline(task, Config.from_file(Path(task.base_dir, task.value), task.env, name))
+            return OpenPipeline(task, Config.of_task(task, task.value))
         except ConfigError as error:
             return OpenPipeline(task, None, error)
 
@@ -105,12 +104,7 @@ class OpenPipeline:
     def problems(self, *, replace: bool = False) -> list[Problem]:
         """The findings about the config, as ``ldp plan`` has them."""
         if self.config is None:
-            error = self._known_error()
-            if error.file:
-                return list(error.problems) or [
-                    Problem(error.message, error.key or "", error.file, error.line, error.hint)
-                ]
-            return [Problem(error.message, self.task.kind, hint=error.hint)]
+            return list(self._known_error().about(self.task.kind))
         again = replace and self.vouched
         by_column = bool(section(self.config).get("column"))
         found = list(plans.problems(self.config, "overwrite" if again and by_column else None))
