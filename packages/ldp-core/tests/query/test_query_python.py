@@ -10,11 +10,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.errors import QueryError, SnapshotNotFound, TableNotFound
 from ldp_core.query.engine import DuckDBEngine
 from ldp_core.query.handle import TableHandle
 from ldp_core.query.refs import find_tables
 from ldp_core.query.travel import Travel
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType, StructType
 
 
 def test_engine(rides: Any) -> None:
@@ -100,3 +103,15 @@ def test_handle_keeps_icebergs_types(load: Callable[..., Any], home: Path) -> No
 def test_handle_as_polars(rides: Any) -> None:
     pytest.importorskip("polars")
     assert TableHandle(find_tables(["c.json"])[0]).to_polars().shape == (3, 3)
+
+
+def test_fields_of_a_struct_that_differ_in_case_only_are_two(tmp_path: Path) -> None:
+    both = StructType(NestedField(2, "x", LongType()), NestedField(3, "X", StringType()))
+    catalog = LocalIcebergCatalog("nyc", tmp_path)
+    catalog.create_namespace("nyc")
+    table = catalog.create_table(("nyc", "t"), Schema(NestedField(1, "s", both)))
+    values = pa.StructArray.from_arrays([pa.array([1]), pa.array(["one"])], names=["x", "X"])
+    table.append(pa.table({"s": values}, schema=table.schema().as_arrow()))
+    with DuckDBEngine() as engine:
+        engine.register_iceberg(table, "t")
+        assert engine.query('select s.x a, s."X_1" b from t').to_pylist() == [{"a": 1, "b": "one"}]

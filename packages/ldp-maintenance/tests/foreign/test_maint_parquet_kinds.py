@@ -93,11 +93,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "gzip, decimals in integers": {"compression": "gzip", "store_decimal_as_integer": True},
     "brotli, no statistics": {"compression": "brotli", "write_statistics": False},
     "nothing pressed, items": {"compression": "none", "use_compliant_nested_type": False},
-    "page index and bloom filter": {
-        "write_page_index": True,
-        "write_page_checksum": True,
-        "bloom_filter_options": {"text": {"ndv": 8, "fpp": 0.1}},
-    },
+    "page index and checksums": {"write_page_index": True, "write_page_checksum": True},
     "version 1.0, milliseconds": {
         "version": "1.0",
         "store_schema": False,

@@ -131,6 +131,20 @@ def test_maint_files_of_an_older_spec_stay_in_it(tmp_path: Path) -> None:
     assert run(table).status == "nothing"
 
 
+def test_maint_an_output_spec_of_a_column_that_was_dropped_is_refused(tmp_path: Path) -> None:
+    table = builders.table(builders.catalog(tmp_path), partition="identity")
+    builders.small_files(table, 2)
+    builders.evolve_spec(table, None)
+    with table.update_schema() as update:
+        update.delete_column("city")
+    builders.small_files(table.refresh(), 2, first=50)
+    for doing in (YES, Doing()):
+        with pytest.raises(LDPError, match="the column of its field city was dropped"):
+            run(table, doing, output_spec=0)
+    assert run(table, skip_newest=None).status == "done"
+    assert len(looks.rows(table)) == 40
+
+
 def test_maint_an_output_spec_partitions_anew(tmp_path: Path) -> None:
     table = builders.table(builders.catalog(tmp_path))
     for number in range(3):

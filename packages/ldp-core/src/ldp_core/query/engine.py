@@ -50,7 +50,7 @@ class DuckDBEngine:
             return
         scan = scan_of(opened, Travel(snapshot_id=snapshot_id))
         columns = ", ".join(ident(name) for name in unique_names(scan.columns))
-        body = scan_sql(self.connection, scan)
+        body = scan_sql(self.connection, scan.apart())
         self.connection.unregister(alias)
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {ident(alias)} ({columns}) AS {body}")
 

@@ -54,7 +54,7 @@ class TableHandle:
         scan = self.scan()
         names = list(scan.columns if columns is None else columns)
         aliases = ", ".join(ident(name) for name in unique_names(names))
-        return con.sql(f"SELECT * FROM ({scan_sql(con, scan, columns=names)}) AS t({aliases})")
+        return con.sql(f"SELECT * FROM ({scan_sql(con, scan.apart(), columns=names)}) AS t({aliases})")
 
     def to_arrow(self, columns: Iterable[str] | None = None) -> pa.Table:
         """Every row as an Arrow table, in Iceberg's own Arrow types."""

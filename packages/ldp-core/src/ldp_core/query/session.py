@@ -151,7 +151,7 @@ def create_views(
         columns = ", ".join(ident(name) for name in unique_names(scan.columns))
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {ident(ref.namespace)}")
         full = f"{ident(ref.namespace)}.{ident(ref.name)}"
-        con.execute(f"CREATE VIEW {full} ({columns}) AS {scan_sql(con, scan)}")
+        con.execute(f"CREATE VIEW {full} ({columns}) AS {scan_sql(con, scan.apart())}")
         alone = sum(other.name.casefold() == ref.name.casefold() for other in known) == 1
         if alone and ref.namespace.casefold() != "main":
             con.execute(f"CREATE VIEW main.{ident(ref.name)} AS FROM {full}")

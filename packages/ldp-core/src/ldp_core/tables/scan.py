@@ -7,7 +7,7 @@ later read of the same snapshot needs no manifest and no pyiceberg. ``scan_sql``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -112,6 +112,15 @@ class Scan:
     def needs_pyiceberg(self) -> bool:
         """Whether some file cannot be read by DuckDB alone."""
         return any(file.reason for file in self.files) or any(file.reason for file in self.deletes)
+
+    def apart(self) -> Scan:
+        """The scan with nested names that SQL can tell apart: ``X_1`` beside ``x`` where it was ``X``.
+
+        For whoever asks in SQL, where ``s.X`` would be the first of the two.
+        """
+        from ldp_core.tables.scan_types import told_apart
+
+        return replace(self, schema=told_apart(self.schema))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: no access properties, no open table."""

@@ -123,23 +123,24 @@ def _print(
     several: bool,
     old: bool,
 ) -> None:
+    if as_json:
+        print_json(_body(done, lost, how, several=several, old=old))
+    else:
+        for made in done:
+            for line in made.lines():
+                say(line)
+            say()
+        if several and not done and not lost:
+            note("there is no table")
+        if not how.commit and any(o.status == "preview" for made in done for o in made.outcomes):
+            note("nothing was changed; --yes commits it")
+    # The last lines say what went wrong, however long the report is.
     for _, _, text in lost:
         say_error(text)
     for made in done:
         for outcome in made.errors:
             hint = f"; {outcome.hint}" if outcome.hint else ""
             say_error(f"{made.table}: {outcome.operation}: {outcome.reason}{hint}")
-    if as_json:
-        print_json(_body(done, lost, how, several=several, old=old))
-        return
-    for made in done:
-        for line in made.lines():
-            say(line)
-        say()
-    if several and not done and not lost:
-        note("there is no table")
-    if not how.commit and any(o.status == "preview" for made in done for o in made.outcomes):
-        note("nothing was changed; --yes commits it")
 
 
 def say_error(text: str) -> None:

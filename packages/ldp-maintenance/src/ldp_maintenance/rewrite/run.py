@@ -74,9 +74,8 @@ def opened(
         )
     policy = target.policy.rewrite
     order = resolve(base.metadata, ordering or target.policy.ordering)
-    if policy.output_spec is not None and policy.output_spec not in base.metadata.specs():
-        known = ", ".join(str(number) for number in sorted(base.metadata.specs()))
-        raise LDPError(f"{target.name} has no partition spec {policy.output_spec}", hint=f"specs: {known}")
+    if policy.output_spec is not None:
+        _writable(base.metadata, policy.output_spec, target.name)
     head = head_of(base.metadata, doing.branch)
     if head is None:
         return None
@@ -84,6 +83,22 @@ def opened(
     cache = target.cache(base.io)
     size = target_size(policy, metadata.properties)
     return Job(target, doing, operation, metadata, take(metadata, cache, head), cache, policy, size, order)
+
+
+def _writable(metadata: TableMetadata, spec_id: int, name: str) -> None:
+    """Make sure that files can be moved to a partition spec."""
+    spec = metadata.specs().get(spec_id)
+    if spec is None:
+        known = ", ".join(str(number) for number in sorted(metadata.specs()))
+        raise LDPError(f"{name} has no partition spec {spec_id}", hint=f"specs: {known}")
+    columns = metadata.schema().field_ids
+    gone = [field.name for field in spec.fields if field.source_id not in columns]
+    if gone:
+        raise LDPError(
+            f"{name}: partition spec {spec_id} cannot be written to any more: "
+            f"the column of its field {gone[0]} was dropped",
+            hint="name another spec",
+        )
 
 
 def planned(job: Job) -> Planned:
