@@ -118,7 +118,13 @@ class Reader:
                 break
             if missing.isdisjoint(self.paths(snapshot)):
                 continue
-            for manifest in read_manifest_list(self.io.new_input(snapshot.manifest_list)):
+            try:
+                listed = list(read_manifest_list(self.io.new_input(snapshot.manifest_list)))
+            except Exception as error:  # a broken file breaks its decoder in many ways
+                raise _gone(
+                    f"the manifest list {snapshot.manifest_list} of snapshot {snapshot.snapshot_id}", error
+                ) from error
+            for manifest in listed:
                 self._manifests.setdefault(manifest.manifest_path, manifest)
                 missing.discard(manifest.manifest_path)
         return {path: self._manifests[path] for path in wanted}

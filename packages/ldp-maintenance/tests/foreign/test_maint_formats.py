@@ -210,7 +210,10 @@ def test_maint_files_that_are_not_parquet_are_left_alone_and_told_of(table: Tabl
         "expire-snapshots": "done",
         "remove-orphans": "done",
     }
-    assert "4 files left alone: not Parquet" in found.of("rewrite-data-files").lines
+    assert (
+        "4 files left alone: they, or the deletes of their rows, are not Parquet"
+        in found.of("rewrite-data-files").lines
+    )
     assert _kept(table) == kept
     assert _live(table) == list(range(80))
     assert not looks.unreferenced_files(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,42 @@ class Fit:
     missing: frozenset[int] = frozenset()
 
 
-def file_schema(io: FileIO, path: str) -> pa.Schema:
-    """The Arrow schema in a Parquet file's footer, with field ids in the metadata of its fields."""
-    with io.new_input(path).open() as stream:
-        return pq.read_schema(stream)
+def footer(io: FileIO, path: str) -> tuple[pa.Schema, str | None]:
+    """What a Parquet file's footer says.
+
+    Returns:
+        The Arrow schema, with field ids in the metadata of its fields, and why DuckDB would read other values
+        than everybody else, or None.
+    """
+    with io.new_input(path).open() as stream, pq.ParquetFile(stream) as file:
+        return file.schema_arrow, _misread(file)
+
+
+def _misread(file: pq.ParquetFile) -> str | None:
+    """What DuckDB reads differently, where columns are found by field id.
+
+    Lists of the two-level form (``repeated int64 array``; the Parquet format, "LogicalTypes", backward
+    compatibility rules) are NULL, and nanoseconds are rounded to microseconds, where others cut them.
+    """
+    leaves = [leaf for column in file.schema_arrow for leaf in _leaves(column.type, 1)]
+    if len(leaves) != len(file.schema):
+        return None
+    for number, (kind, depth) in enumerate(leaves):
+        column = file.schema.column(number)
+        if column.max_repetition_level and len(column.path.split(".")) < depth:
+            return f"the list {column.path!r} has the form that older writers gave it"
+        if kind == pa.timestamp("ns", getattr(kind, "tz", None)) and column.physical_type == "INT64":
+            return f"{column.path!r} has nanoseconds"
+    return None
+
+
+def _leaves(kind: pa.DataType, depth: int) -> Iterator[tuple[pa.DataType, int]]:
+    """The primitive types inside of a type, and how many names the path of each has."""
+    children = _children(kind)
+    if not children:
+        yield kind, depth
+    for child in children:
+        yield from _leaves(child.type, depth + (1 if pa.types.is_struct(kind) else 2))
 
 
 def fit(found: pa.Schema, wanted: Mapping[str, Any], mapping: NameMapping | None) -> Fit:

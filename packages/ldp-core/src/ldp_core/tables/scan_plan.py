@@ -17,8 +17,8 @@ from ldp_core.errors import SnapshotNotFound
 from ldp_core.tables.manifests import all_entries
 from ldp_core.tables.scan import DeleteFile, Scan, ScanFile
 from ldp_core.tables.scan_compared import columns_of, compared
-from ldp_core.tables.scan_footers import Fit, both, file_schema, fit
-from ldp_core.tables.scan_types import duck_type, nested_conflict, nested_fields
+from ldp_core.tables.scan_footers import Fit, both, fit, footer
+from ldp_core.tables.scan_types import duck_type, has_lists, nested_conflict, nested_fields
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -204,7 +204,11 @@ def _delete_files(
     for number, entry in enumerate(deletes):
         if kind_of(entry.data_file) == "equality":
             alike.setdefault(tuple(entry.data_file.equality_ids or ()), []).append(number)
-    fits: dict[int, Fit] = {}
+    fits = {
+        number: Fit(reason=f"the file's format is {entry.data_file.file_format.name}")
+        for number, entry in enumerate(deletes)
+        if kind_of(entry.data_file) == "position" and entry.data_file.file_format != FileFormat.PARQUET
+    }
     for ids, numbers in alike.items():
         how = compared(schema, besides, ids)
         columns = {"fields": () if how is None else how.columns}
@@ -247,7 +251,9 @@ def _fits(
 ) -> list[Fit]:
     """How each file is read in all of these schemas; opens only the footers that have to be seen."""
     mapping = metadata.name_mapping()
-    doubtful = mapping is not None or any(_nested_doubt(metadata, schema) for schema in wanted)
+    doubtful = mapping is not None or any(
+        has_lists(schema) or _nested_doubt(metadata, schema) for schema in wanted
+    )
     ids = {column["id"] for schema in wanted for column in schema["fields"]}
     identities = {number: sources & ids for number, sources in _identities(metadata).items()}
 
@@ -257,8 +263,8 @@ def _fits(
             return Fit(reason=f"the file's format is {file.file_format.name}")
         if not doubtful and file.record_count and _has_counts(file, identities.get(file.spec_id, set())):
             return Fit()
-        found = file_schema(io, file.file_path)
-        how = both([fit(found, schema, mapping) for schema in wanted])
+        found, misread = footer(io, file.file_path)
+        how = both([Fit(reason=misread), *(fit(found, schema, mapping) for schema in wanted)])
         if how.reason is None and how.missing & identities.get(file.spec_id, set()):
             return replace(how, reason="a partition column stands only in the partition, not in the file")
         return how

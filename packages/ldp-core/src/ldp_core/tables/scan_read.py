@@ -149,6 +149,11 @@ def _position_deletes(scan: Scan, files: list[ScanFile]) -> str:
     """Rows (i, pos): the file of the group and the position in it that is deleted."""
     numbers = sorted({n for file in files for n in file.deletes if scan.deletes[n].kind == "position"})
     deletes = [scan.deletes[number] for number in numbers]
+    if odd := next((item for item in deletes if item.reason), None):
+        raise QueryError(
+            f"the position deletes {odd.path} cannot be read here: {odd.reason}",
+            hint="rewrite the table's files with the engine that wrote them",
+        )
     paths = ", ".join(text(file_path(item.path)) for item in deletes)
     ages = ", ".join(str(item.sequence) for item in deletes)
     rows = ", ".join(f"({text(file.path)}, {i}, {file.sequence})" for i, file in enumerate(files))

@@ -56,6 +56,19 @@ def _primitive(word: str) -> str | None:
     return None
 
 
+def has_lists(schema: Mapping[str, Any]) -> bool:
+    """Whether any type in a schema is a list, or has one in it."""
+    return any(_has_list(column["type"]) for column in schema["fields"])
+
+
+def _has_list(kind: Any) -> bool:
+    if isinstance(kind, str):
+        return False
+    if kind["type"] == "struct":
+        return has_lists(kind)
+    return kind["type"] == "list" or _has_list(kind["key"]) or _has_list(kind["value"])
+
+
 def nested_fields(schema: Mapping[str, Any]) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
     """The fields of structs below the top level.
 

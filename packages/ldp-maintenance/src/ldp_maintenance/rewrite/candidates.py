@@ -11,7 +11,7 @@ from ldp_maintenance.policy import TARGET_FILE_SIZE, Rewrite
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyiceberg.manifest import ManifestEntry
+    from pyiceberg.manifest import DataFile, ManifestEntry
 
     from ldp_maintenance.inventory import Inventory
 
@@ -34,7 +34,7 @@ class Item:
         deleted: About how many of its rows are deleted, as far as delete files tell by their counts.
         delete_files: How many delete files apply to it.
         ordered: Whether its rows are in the order that is wanted; True where none is.
-        parquet: Whether its format is Parquet.
+        parquet: Whether it is Parquet, and so are the deletes of its rows by position.
     """
 
     index: int
@@ -87,7 +87,7 @@ def items(inventory: Inventory, ordered: Callable[[ManifestEntry], bool]) -> lis
         inventory: What the snapshot holds.
         ordered: Whether a file is in the order that is wanted.
     """
-    from pyiceberg.manifest import DataFileContent, FileFormat
+    from pyiceberg.manifest import DataFileContent
 
     applied = inventory.applied
     scope: dict[int, int] = {}
@@ -114,10 +114,20 @@ def items(inventory: Inventory, ordered: Callable[[ManifestEntry], bool]) -> lis
                 deleted=min(share, file.rows),
                 delete_files=len(own),
                 ordered=ordered(entry),
-                parquet=entry.data_file.file_format == FileFormat.PARQUET,
+                parquet=all(
+                    _readable(file) for file in (entry.data_file, *(applied[n].data_file for n in own))
+                ),
             )
         )
     return found
+
+
+def _readable(file: DataFile) -> bool:
+    from pyiceberg.manifest import DataFileContent, FileFormat
+
+    if file.content == DataFileContent.EQUALITY_DELETES:
+        return file.file_format != FileFormat.AVRO
+    return file.file_format in (FileFormat.PARQUET, FileFormat.PUFFIN)
 
 
 def reasons(item: Item, policy: Rewrite, target: int) -> frozenset[Reason]:

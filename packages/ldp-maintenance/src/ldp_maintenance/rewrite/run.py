@@ -253,7 +253,8 @@ def _aside(metadata: TableMetadata, work: Planned) -> tuple[str, ...]:
         said = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         lines.append(f"left alone, for they may still be written to: {said}")
     if work.left_format:
-        lines.append(f"{_many(work.left_format, 'file')} left alone: not Parquet")
+        files = _many(work.left_format, "file")
+        lines.append(f"{files} left alone: they, or the deletes of their rows, are not Parquet")
     return tuple(lines)
 
 
