@@ -116,7 +116,7 @@ def test_data_under_position_deletes_of_another_format_does_not_hold_the_others_
     )
     file.spec_id = 0
     deletes.commit(table, file)
-    with duckdb.connect() as con, pytest.raises(QueryError, match="position deletes .* cannot be read"):
+    with duckdb.connect() as con, pytest.raises(QueryError, match=r"position deletes .* cannot be read"):
         scan_sql(con, plan_scan(table.metadata, table.io))
     outcome = _rewrite(table)
     assert outcome.status == "done", outcome.reason
