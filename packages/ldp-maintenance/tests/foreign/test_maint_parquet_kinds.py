@@ -14,18 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ldp_core.commit.base import load_base
-from ldp_core.commit.change import Change
-from ldp_core.commit.publish import publish
 from ldp_core.fs import local_path
 from ldp_maintenance import Doing, Policy, Rewrite, Target, rewrite_data_files
 from ldp_maintenance.testing import builders, looks
 from pyiceberg.conversions import from_bytes
 from pyiceberg.expressions import EqualTo
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.typedef import Record
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -118,7 +114,7 @@ def _rows(first: int) -> list[dict[str, Any]]:
 def _made(folder: Path, *, ids: bool = True, schema: Schema = SCHEMA, **given: Any) -> Table:
     """A table of two files with the rows of ``ROWS``; columns are known by id, or by name."""
     table = builders.catalog(folder).create_table(("db", "t"), schema, properties=given.pop("properties", {}))
-    _taken(table, _written(table, ids=ids, **given))
+    builders.take(table, _written(table, ids=ids, **given))
     return table
 
 
@@ -148,24 +144,6 @@ def _bare_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_map(kind):
         return pa.map_(_bare_type(kind.key_type), _bare_type(kind.item_type))
     return kind
-
-
-def _taken(table: Table, paths: list[Path]) -> None:
-    """Take files into the table, without metrics."""
-    files = []
-    for path in paths:
-        file = DataFile.from_args(
-            content=DataFileContent.DATA,
-            file_path=str(path),
-            file_format=FileFormat.PARQUET,
-            partition=Record(),
-            record_count=pq.read_metadata(path).num_rows,
-            file_size_in_bytes=path.stat().st_size,
-        )
-        file.spec_id = 0
-        files.append(file)
-    publish(load_base(table.catalog, ("db", "t")), lambda _: Change("append", added=tuple(files)))
-    table.refresh()
 
 
 def _read(table: Table) -> list[str]:
@@ -234,7 +212,7 @@ def test_maint_timestamps_of_twelve_bytes_of_any_year_are_kept(tmp_path: Path) -
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         body = pa.Table.from_pylist([{"id": number, "at": at}], schema=schema.as_arrow())
         pq.write_table(body, paths[-1], use_deprecated_int96_timestamps=True)
-    _taken(table, paths)
+    builders.take(table, paths)
     policy = Policy(rewrite=Rewrite(skip_newest=None))
     assert rewrite_data_files(Target(table.catalog, ("db", "t"), policy), Doing(commit=True)).status == "done"
     # pyiceberg takes nanoseconds of such files, which reach from 1677 to 2262, so it reads the new one alone.
@@ -275,7 +253,7 @@ def test_maint_files_without_a_row_go(tmp_path: Path) -> None:
     table = _made(tmp_path)
     empty = local_path(f"{table.location()}/data/empty.parquet")
     pq.write_table(table.schema().as_arrow().empty_table(), empty)
-    _taken(table, [empty])
+    builders.take(table, [empty])
     assert str(empty) in looks.live_files(table)
     _rewritten(table)
 
@@ -286,7 +264,7 @@ def test_maint_a_table_of_files_without_a_row_is_left_with_none(tmp_path: Path) 
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table.schema().as_arrow().empty_table(), path)
-    _taken(table, paths)
+    builders.take(table, paths)
     target = Target(table.catalog, ("db", "t"), Policy(rewrite=Rewrite(skip_newest=None)))
     assert rewrite_data_files(target, Doing(commit=True)).status == "done"
     assert looks.rows(table) == []
@@ -312,7 +290,7 @@ def test_maint_lists_of_two_levels_without_ids_are_read(tmp_path: Path) -> None:
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(zlib.decompress(base64.b64decode(TWO_LEVELS)))
-    _taken(table, paths)
+    builders.take(table, paths)
     policy = Policy(rewrite=Rewrite(skip_newest=None))
     outcome = rewrite_data_files(Target(table.catalog, ("db", "t"), policy), Doing(commit=True))
     assert outcome.status == "done", outcome.reason

@@ -11,9 +11,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ldp_core.commit.base import load_base
-from ldp_core.commit.change import Change
-from ldp_core.commit.publish import publish
 from ldp_core.errors import LDPError, QueryError
 from ldp_core.fs import local_path
 from ldp_core.tables.scan import plan_scan, scan_sql
@@ -38,23 +35,6 @@ TWO_LEVELS = (
 )
 
 
-def _take(table: Table, paths: list[Path]) -> None:
-    files = []
-    for path in paths:
-        file = DataFile.from_args(
-            content=DataFileContent.DATA,
-            file_path=str(path),
-            file_format=FileFormat.PARQUET,
-            partition=Record(),
-            record_count=pq.read_metadata(path).num_rows,
-            file_size_in_bytes=path.stat().st_size,
-        )
-        file.spec_id = 0
-        files.append(file)
-    publish(load_base(table.catalog, ("db", "t")), lambda _: Change("append", added=tuple(files)))
-    table.refresh()
-
-
 def _rewrite(table: Table) -> Outcome:
     policy = Policy(rewrite=Rewrite(skip_newest=None))
     outcome = rewrite_data_files(Target(table.catalog, ("db", "t"), policy), Doing(commit=True))
@@ -70,7 +50,7 @@ def test_lists_of_two_levels_with_field_ids_are_not_read_as_null(tmp_path: Path)
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(zlib.decompress(base64.b64decode(TWO_LEVELS)))
-    _take(table, paths)
+    builders.take(table, paths)
     before = looks.rows(table)
     assert before == sorted([(1, [1, 2]), (2, []), (3, None), (4, [3])] * 2)
     _rewrite(table)
@@ -87,7 +67,7 @@ def test_nanoseconds_are_cut_to_microseconds_as_everybody_cuts_them(tmp_path: Pa
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({"id": [1, 2, 3], "at": at}), path)
-    _take(table, paths)
+    builders.take(table, paths)
     before = looks.rows(table)
     _rewrite(table)
     assert looks.rows(table) == before

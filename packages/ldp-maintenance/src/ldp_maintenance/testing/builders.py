@@ -214,6 +214,24 @@ def staged(table: Table, ids: Iterable[int], wap_id: str = "wap-1", **given: Any
     return made
 
 
+def take(table: Table, paths: Iterable[Path]) -> None:
+    """Append files that somebody else wrote to an unpartitioned table, without metrics."""
+    files = []
+    for path in paths:
+        file = DataFile.from_args(
+            content=DataFileContent.DATA,
+            file_path=str(path),
+            file_format=FileFormat.PARQUET,
+            partition=Record(),
+            record_count=pq.read_metadata(path).num_rows,
+            file_size_in_bytes=path.stat().st_size,
+        )
+        file.spec_id = 0
+        files.append(file)
+    publish(_base(table), lambda fresh: Change("append", added=tuple(files)))
+    table.refresh()
+
+
 def write_files(
     base: Base, ids: Sequence[int], city: str | None = "NYC", at: dt.datetime | None = DAY0
 ) -> tuple[DataFile, ...]:
