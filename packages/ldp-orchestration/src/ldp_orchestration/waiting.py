@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ldp_core._signals import asked_to_stop
+from ldp_core.errors import Interrupted
+
 STEP = 0.5
 """The longest single sleep, in seconds."""
 
@@ -17,9 +20,15 @@ def pause(seconds: float, sleep: Sleep, look: Callable[[], object] | None = None
         seconds: How long.
         sleep: Sleeps for some seconds; called for at most ``STEP`` at a time.
         look: Called before each step; what it raises ends the wait.
+
+    Raises:
+        Interrupted: A signal came, and its KeyboardInterrupt got lost: Python ignores what is raised while it
+            finalizes an object.
     """
     left = seconds
     while left > 0:
+        if asked_to_stop():
+            raise Interrupted("interrupted while waiting")
         if look is not None:
             look()
         step = min(left, STEP)

@@ -76,7 +76,7 @@ def run_until_stopped(
                 told = text
             ticks = None if ticks is None else ticks - 1
             if ticks != 0:
-                pause(_wait(folder, began, longest, clock, options), sleep)
+                pause(_wait(folder, began, longest, clock, options), sleep, stopping.look)
     except BaseException:
         if stopping.asked:
             return 0
@@ -145,6 +145,11 @@ class _Stopping:
         del number, frame
         self.asked = True
         raise Stop
+
+    def look(self) -> None:
+        """Stop, where the signal came and ``Stop`` got lost (see ``pause``)."""
+        if self.asked:
+            raise Stop
 
     def restore(self) -> None:
         """Give the signal back."""
