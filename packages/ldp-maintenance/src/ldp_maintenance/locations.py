@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.fs import is_local, local_path
+from ldp_core.tables.manifests import side_by_side
 
 from ldp_maintenance.places import folders
 
@@ -33,12 +32,8 @@ def told_by_rows(catalog: Catalog) -> dict[tuple[str, str], tuple[str, ...]]:
         SQLAlchemyError: The database does not answer.
     """
     rows = _rows(catalog)
-    tell = partial(_told, catalog)
-    if all(map(is_local, rows.values())):
-        found = list(map(tell, rows.values()))  # threads would cost more than they save
-    else:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            found = list(pool.map(tell, rows.values()))
+    paths = list(rows.values())
+    found = side_by_side(paths, lambda number: _told(catalog, paths[number]), _AT_ONCE)
     return {one: places for one, places in zip(rows, found, strict=True) if places}
 
 
