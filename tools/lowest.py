@@ -5,19 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-UV = ["sh", str(ROOT / "tools" / "uv")]
+from pythons import ROOT, SHORTER, uv
+
+UV = uv()
 PLACE = ROOT / ".venv-lowest"
-SHORTER = (
-    "--ignore=packages/ldp-core/tests/exactly_once",
-    "--ignore=packages/ldp-core/tests/commit/test_kill_and_crowd.py",
-    "--ignore=packages/ldp-maintenance/tests/demo",
-    "--ignore=packages/ldp-quality/tests/quarantine/test_quarantine_machine.py",
-    "--ignore-glob=*/test_*_laws.py",
-)
-"""Proofs that take minutes and say nothing of a version: `make test` runs them."""
 INSTALL = [
     "--resolution",
     "lowest-direct",
