@@ -8,6 +8,7 @@ import sys
 import textwrap
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,8 @@ from ldp_core.api import Iceberg, run_config
 from ldp_core.catalogs import LocalIcebergCatalog
 from ldp_core.commit.base import load_base
 from ldp_core.commit.locks import table_lock
+from ldp_core.errors import DriftError
+from ldp_core.targets.iceberg_session import IcebergSession
 from ldp_core.testing.builders import orphans
 from ldp_core.testing.faults import FaultyCatalog, Plan, faults
 
@@ -43,6 +46,37 @@ def test_8_processes_put_10_times_each_and_nothing_is_lost(tmp_path: Path) -> No
     assert sorted(Iceberg("rides", CATALOG, base_dir=tmp_path).get()["id"].to_pylist()) == list(range(80))
     assert len(base.metadata.snapshots) == 80
     assert not orphans(base)
+
+
+@pytest.mark.parametrize("mode", ["append", "upsert"])
+@pytest.mark.parametrize("before", [0, 1], ids=["made", "changed"])
+def test_a_table_that_another_process_made_or_changed_meanwhile_is_written_to_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, before: int
+) -> None:
+    """Each of five others brings a column between the look at the table and the write of one more."""
+    table = Iceberg("rides", CATALOG, base_dir=tmp_path, join_cols=["id"])
+    for number in range(before):
+        table.put(pa.table({"id": [number]}))
+    resolve, others = IcebergSession.resolve, iter(range(before, 5))
+
+    def late(self: IcebergSession, *args: Any, **kwargs: Any) -> Any:
+        resolved = resolve(self, *args, **kwargs)
+        if (number := next(others, None)) is not None:
+            with monkeypatch.context() as patched:
+                patched.setattr(IcebergSession, "resolve", resolve)
+                table.put(pa.table({f"c{number}": [1], "id": [number]}))
+        return resolved
+
+    monkeypatch.setattr(IcebergSession, "resolve", late)
+    if mode == "append":
+        assert table.put(pa.table({"id": [9], "own": [1]})).rows_after == 6
+        assert sorted(table.get()["id"].to_pylist()) == [0, 1, 2, 3, 4, 9]
+        assert table.get().num_columns == 7 - before
+    else:
+        with pytest.raises(DriftError, match="lack the columns"):
+            table.put(pa.table({"id": [9]}), mode)
+    base = load_base(LocalIcebergCatalog("nyc", tmp_path / "wh"), NAME)
+    assert [path for path in orphans(base) if "write.lock" not in path] == []
 
 
 @pytest.mark.parametrize("mode", ["append", "overwrite", "upsert"])

@@ -7,11 +7,14 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from ldp_core.commit import publish as publishing
 from ldp_core.commit.base import load_base
+from ldp_core.errors import DriftError
 from ldp_core.run.registered import run_config
 from ldp_core.testing.builders import orphans
+from pyiceberg.types import StringType
 
 MakeLake = Callable[..., Any]
 DAY = (datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 8, 2, tzinfo=UTC))
@@ -104,6 +107,45 @@ def test_a_file_astride_that_others_replaced_is_written_again_from_what_they_mad
     between(monkeypatch, other(one, [(2, at(2, 9)), (7, at(1, 9))], "upsert"))
     one.load([(9, at(1, 7))], DAY)
     assert one.rows() == [(2, at(2, 9)), (3, at(3)), (9, at(1, 7))]
+
+
+def with_tips(one: Any) -> Callable[[], Any]:
+    """Another writer adds a column, and gives each row a value of it."""
+
+    def act() -> None:
+        table = one.table().table()
+        with table.update_schema() as update:
+            update.add_column("tip", StringType())
+        rows = table.refresh().scan().to_arrow()
+        tips = pa.array([f"tip {number}" for number in rows["id"].to_pylist()])
+        table.overwrite(rows.set_column(rows.column_names.index("tip"), "tip", tips))
+
+    return act
+
+
+def tips(one: Any) -> dict[int, str | None]:
+    return {row["id"]: row["tip"] for row in one.table().get().to_pylist()}
+
+
+def test_a_column_that_others_added_meanwhile_is_kept_in_rows_that_are_written_again(
+    lake: MakeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = lake()
+    one.load([(1, at(1)), (2, at(2))], None, "append")
+    between(monkeypatch, with_tips(one))
+    one.load([(9, at(1, 7))], DAY)
+    assert tips(one) == {2: "tip 2", 9: None}
+
+
+def test_an_upsert_does_not_empty_a_column_that_others_added_meanwhile(
+    lake: MakeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = lake(target={"join_cols": ["id"]})
+    one.load([(1, at(1)), (2, at(2))], None, "append")
+    between(monkeypatch, with_tips(one))
+    with pytest.raises(DriftError, match=r"the rows lack the columns tip of nyc\.rides"):
+        other(one, [(1, at(1, 7))], "upsert")()
+    assert tips(one) == {1: "tip 1", 2: "tip 2"}
 
 
 def test_nothing_is_left_over(lake: MakeLake, monkeypatch: pytest.MonkeyPatch) -> None:

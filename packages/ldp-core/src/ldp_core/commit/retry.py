@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from ldp_core.errors import TableChanged
 
 if TYPE_CHECKING:
     from tenacity import Retrying
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+LOADS = 8
+"""How often a load is begun: as many writers at once may each bring a column of their own."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,20 @@ APPEND = RetryPolicy()
 
 RECOMPUTE = RetryPolicy(attempts=6)
 """A change that must be computed anew from the new head."""
+
+
+def anew(load: Callable[[], T]) -> T:
+    """What a load returns, begun again where the table became another one before anything was published.
+
+    Raises:
+        TableChanged: It did each time.
+    """
+    for _ in range(LOADS - 1):
+        try:
+            return load()
+        except TableChanged as error:
+            logger.info("the load begins again: %s", error)
+    return load()
 
 
 def is_conflict(error: Exception) -> bool:

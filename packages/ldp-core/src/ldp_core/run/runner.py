@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ldp_core.clock import Clock, system_clock
 from ldp_core.commit.claim import AlreadyPublished
+from ldp_core.commit.retry import anew
 from ldp_core.config import Config
-from ldp_core.errors import DataQualityError, LDPError, SourceError, TableChanged, UsageError
+from ldp_core.errors import DataQualityError, LDPError, SourceError, UsageError
 from ldp_core.ids import new_id
 from ldp_core.plan.build import build
 from ldp_core.plan.keyed import Ask, need_window
@@ -49,11 +49,6 @@ from ldp_core.window.model import Window
 
 if TYPE_CHECKING:
     from ldp_core.spi import PreparedGate
-
-logger = logging.getLogger(__name__)
-
-LOADS = 4
-"""How often a load begins on a table that others change under it."""
 
 
 def run(
@@ -153,7 +148,7 @@ def _execute(
 ) -> PipelineResult:
     prepared = gates.prepare(plan.checks)
     with open_context(plan.base_dir, options, warnings, plan.keyed) as ctx:
-        loaded = _load(plan, ctx, prepared, observer)
+        loaded = anew(functools.partial(_load, plan, ctx, prepared, observer))
         observer.finished("published", time.monotonic() - started)
         wrote = loaded.wrote
         return PipelineResult(
@@ -188,18 +183,6 @@ class _Loaded:
 
 
 def _load(
-    plan: Plan, ctx: RunContext, prepared: list[tuple[str, PreparedGate]], observer: Observer
-) -> _Loaded:
-    """Load; from the beginning again where the table became another one before anything was published."""
-    for _ in range(LOADS - 1):
-        try:
-            return _load_once(plan, ctx, prepared, observer)
-        except TableChanged as error:
-            logger.info("the load begins again: %s", error)
-    return _load_once(plan, ctx, prepared, observer)
-
-
-def _load_once(
     plan: Plan, ctx: RunContext, prepared: list[tuple[str, PreparedGate]], observer: Observer
 ) -> _Loaded:
     session = plan.write.target.open(plan.write.spec, ctx, plan.write.mode)

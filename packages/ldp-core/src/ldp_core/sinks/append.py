@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ldp_core import _duck
@@ -10,6 +11,7 @@ from ldp_core.commit.base import NewTable, load_base
 from ldp_core.commit.change import Base, Change
 from ldp_core.commit.publish import publish
 from ldp_core.commit.recover import sweep
+from ldp_core.commit.retry import anew
 from ldp_core.commit.stage import Stage
 from ldp_core.errors import CommitConflict, TableChanged
 from ldp_core.ids import new_id
@@ -23,9 +25,6 @@ from ldp_core.tables.write import Layout, Written, write_files
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyiceberg.schema import Schema
-
-_TRIES = 3
-"""How often a table that others make, or change, at the same time is begun anew."""
 
 
 def append(catalog: Spec, identifier: tuple[str, str], rows: list[dict[str, Any]]) -> None:
@@ -42,13 +41,7 @@ def append(catalog: Spec, identifier: tuple[str, str], rows: list[dict[str, Any]
     Raises:
         LDPError: They cannot be written.
     """
-    for _ in range(_TRIES - 1):
-        try:
-            _once(catalog, identifier, rows)
-            return
-        except TableChanged:
-            continue
-    _once(catalog, identifier, rows)
+    anew(partial(_once, catalog, identifier, rows))
 
 
 def _once(catalog: Spec, identifier: tuple[str, str], rows: list[dict[str, Any]]) -> None:

@@ -69,8 +69,14 @@ class Plan:
         """Write rows as data files below a folder; see ``write_files``."""
         return write_files(self.ctx.con, sql, self.layout, folder, flag)
 
-    def evolution(self, base: Base) -> tuple[tuple[TableUpdate, ...], int | None, dict[str, str]]:
+    def evolution(
+        self, base: Base, *, rewrites: bool = False
+    ) -> tuple[tuple[TableUpdate, ...], int | None, dict[str, str]]:
         """(updates, schema id, properties) that a commit on this base needs so that the written files fit.
+
+        Args:
+            base: The table as it is now.
+            rewrites: Rows of the table are written again: a column that others added has to be among theirs.
 
         Raises:
             TableChanged: The table changed so that files written for another schema do not fit.
@@ -87,7 +93,10 @@ class Plan:
             schema, updates = evolve(base, ops, table_docs.columns(self.docs))
         except ValueError as error:
             raise TableChanged(f"the schema of {name} changed during the load: {error}") from error
-        if not _fits(self.layout.schema, schema):
+        added = {field.field_id for field in schema.fields} - {
+            field.field_id for field in self.layout.schema.fields
+        }
+        if not _fits(self.layout.schema, schema) or (rewrites and added):
             raise TableChanged(f"the schema of {name} changed during the load", hint="run it again")
         own = base.metadata.properties
         needed = {name: text for name, text in self.properties.items() if name not in own}
@@ -116,7 +125,7 @@ def upserted(plan: Plan, base: Base, staged: Staged, keys: Sequence[str], folder
     """
     from ldp_core.targets.upsert import NothingChanged, UpsertCounts, build_change
 
-    updates, schema_id, properties = plan.evolution(base)
+    updates, schema_id, properties = plan.evolution(base, rewrites=True)
     columns = plan.fitted.schema.names
     if base.metadata.current_snapshot() is None:
         written = plan.write(staged.sql, folder)

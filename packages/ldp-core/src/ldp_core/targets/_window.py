@@ -106,7 +106,7 @@ class WindowOverwrite:
         Raises:
             TableChanged: The table changed so that the staged files do not fit.
         """
-        updates, schema_id, properties = self.plan.evolution(base)
+        updates, schema_id, properties = self.plan.evolution(base, rewrites=True)
         old = _Old.of(self.plan.ctx.con, base, self.keyed)
         added: tuple[DataFile, ...] = self.staged.state.files
         removed: tuple[DataFile, ...] = ()

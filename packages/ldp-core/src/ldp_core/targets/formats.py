@@ -239,18 +239,22 @@ class Iceberg:
             ConfigError: An upsert without ``join_cols``, or partition fields that cannot be.
             DriftError: A type or a value does not fit the table.
         """
+        from ldp_core.commit.retry import anew
         from ldp_core.targets._context import context
         from ldp_core.targets._frames import rows_of
         from ldp_core.targets.iceberg import TARGET
 
-        with context(self.spec.base_dir) as ctx:
-            sql, schema = rows_of(ctx, df)
+        def load() -> WriteResult:
             session = TARGET.open(self.spec, ctx, mode)
             try:
                 staged = session.stage(session.resolve(sql, schema, follows_values=False))
                 return session.publish(staged, {"ldp.run-id": ctx.run_id})
             finally:
                 session.discard()
+
+        with context(self.spec.base_dir) as ctx:
+            sql, schema = rows_of(ctx, df)
+            return anew(load)
 
     def get(
         self,
