@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from pythons import ROOT, SHORTER, uv
+from pythons import ROOT, pytest, uv
 
 UV = uv()
 PLACE = ROOT / ".venv-lowest"
@@ -39,19 +39,7 @@ def main() -> int:
         [*UV, "venv", "--quiet", "--clear", "--no-project", "--python", sys.executable, str(PLACE)],
         [*UV, "pip", "install", "--quiet", "--python", python, *INSTALL],
         [*UV, "pip", "list", "--quiet", "--python", python],
-        [
-            python,
-            "-m",
-            "pytest",
-            "-n",
-            "auto",
-            "--maxprocesses",
-            "4",
-            "-m",
-            "not service",
-            "packages",
-            *SHORTER,
-        ],
+        pytest(python),
     ]
     for step in steps:
         code = subprocess.run(step, cwd=ROOT, env=environment, check=False).returncode
