@@ -11,13 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SUPPORTED = ("3.11", "3.12", "3.13")
 SHORTER = (
-    "--ignore=packages/ldp-core/tests/e2e/test_kill.py",
     "--ignore=packages/ldp-core/tests/exactly_once",
     "--ignore=packages/ldp-core/tests/commit/test_kill_and_crowd.py",
     "--ignore=packages/ldp-maintenance/tests/demo",
     "--ignore=packages/ldp-quality/tests/quarantine/test_quarantine_machine.py",
     "--ignore-glob=*/test_*_laws.py",
-    "--ignore-glob=*/test_keys_*model.py",
 )
 """Proofs that take minutes and say nothing of a version: `make test` runs them."""
 GROUPS = ("workspace", "test", "examples")
