@@ -36,7 +36,7 @@ typecheck: ## mypy --strict
 
 test: ## all tests that need Python alone
 	$(RUN) python -m compileall -q packages/*/src
-	$(RUN) pytest -n auto --maxprocesses 4 --dist worksteal -m "not service" $(PYTEST_ARGS)
+	$(RUN) pytest -n auto --maxprocesses 4 -m "not service" $(PYTEST_ARGS)
 
 test-pythons: ## the tests of the packages on every other installed Python of 3.11 to 3.13
 	$(RUN) python tools/pythons.py

@@ -71,7 +71,7 @@ def test_on(version: str, python: str) -> bool:
 
 def pytest(python: str) -> list[str]:
     """The command that tests the packages with an interpreter."""
-    workers = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
+    workers = ["-n", "auto", "--maxprocesses", "4"]
     return [python, "-m", "pytest", *workers, "-m", "not service", "packages", *SHORTER]
 
 
